@@ -40,7 +40,7 @@ pub enum CounterexampleError {
         design: String,
         /// The scenario's name.
         scenario: String,
-        /// Why.
+        /// The cause.
         source: CheckError,
     },
     /// Its repro file could not be written.
@@ -48,7 +48,7 @@ pub enum CounterexampleError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -27,8 +27,8 @@ pub(crate) struct Programs {
     /// deadline counted from before the request
     #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
-    /// What the programs claim to survive, so that somebody still gets the lock: some of minority-down, primary-down, holder-paused,
-    /// holder-dead, waiter-paused and client-cut, with a comma between them; nothing if not given
+    /// Conditions under which the programs claim that somebody still gets the lock, separated by commas: minority-down,
+    /// primary-down, holder-paused, holder-dead, waiter-paused, client-cut; none if absent
     #[arg(long, value_name = "CONDITIONS", requires = "program")]
     survives: Option<String>,
     /// The grants of the programs carry a `token`, and the client sends it with each write

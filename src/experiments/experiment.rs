@@ -8,20 +8,20 @@ use super::plot::Plot;
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What is claimed.
+    /// The claim.
     pub claim: &'static str,
-    /// Who claims it.
+    /// Its source.
     pub source: &'static str,
     /// Makes the runs and judges the claim by them.
     pub measure: fn(&Lab) -> Result<Measured, LabError>,
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What was measured is what was claimed.
+    /// The measurement agrees with the claim.
     Confirmed,
-    /// What was measured contradicts it.
+    /// The measurement contradicts it.
     Refuted,
     /// It holds under a condition that it does not state.
     Conditional,
@@ -39,12 +39,12 @@ impl Verdict {
     }
 }
 
-/// What an experiment found.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// What became of the claim.
+    /// The verdict on the claim.
     pub verdict: Verdict,
-    /// Why; for a conditional verdict, under which condition.
+    /// The reason; for a conditional verdict, the condition.
     pub because: String,
     /// The figures.
     pub figures: Vec<Figures>,
@@ -57,7 +57,7 @@ pub struct Measured {
 /// A table of figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// What it shows, with units.
+    /// Its quantity, with units.
     pub title: String,
     /// The names of its columns.
     pub head: Vec<&'static str>,
@@ -70,6 +70,6 @@ pub struct Figures {
 pub struct Outcome {
     /// The experiment.
     pub experiment: &'static Experiment,
-    /// What it found.
+    /// Its results.
     pub measured: Measured,
 }

@@ -6,7 +6,7 @@ use super::verdict::Verdict;
 use super::{judge, panics};
 
 impl Gate {
-    /// Makes the runs: the kept ones, those of the scenarios, and those of an exploration.
+    /// Makes the runs: the saved ones, those of the scenarios, and those of an exploration.
     ///
     /// # Errors
     /// When there is nothing to judge: see [`GateError`]. A violation is a result, not an error.
@@ -28,7 +28,7 @@ impl Gate {
     }
 
     /// Makes the runs and fails if anything is violated that is not allowed, or no run of a scenario is conclusive; see
-    /// [`Verdict::assert_holds`]. As long as a kept run still violates something, no other is made.
+    /// [`Verdict::assert_holds`]. As long as a saved run still violates something, no other is made.
     ///
     /// # Panics
     /// With what happened, when it fails.

@@ -31,7 +31,7 @@ pub fn gate(design: impl Into<Design>) -> Gate {
     }
 }
 
-/// What is to be tested, and how; made by [`gate`].
+/// The request for a test; made by [`gate`].
 ///
 /// Without scenarios it runs those of the built-in suite that apply to the design. It ends in
 /// [`assert_holds`](Gate::assert_holds), [`assert_violates`](Gate::assert_violates) or [`run`](Gate::run).
@@ -173,7 +173,7 @@ impl Gate {
         self
     }
 
-    /// Whether violations are tried on the turmoil engine, too, under 16 networks; they are if not said. The result is
+    /// True if violations are tried on the turmoil engine, too, under 16 networks; they are if not said. The result is
     /// shown and changes no verdict.
     pub fn confirm(mut self, confirm: bool) -> Gate {
         self.confirm = confirm;
@@ -199,11 +199,11 @@ impl Gate {
         self
     }
 
-    /// Besides the scenarios, hits once at every step that a calm run takes, with every kind of fault, one run for each.
+    /// Besides the scenarios, hits once at every step that a fault-free run takes, with every kind of fault, one run for each.
     ///
-    /// What a hit may violate is what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
-    /// `cut` that of `client-partition`, `restart` that of `node-restart`, and each other one has its own name. An allowance may
-    /// name a hit as well, such as `cancel`, which no scenario has.
+    /// A hit may violate what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
+    /// `cut` that of `client-partition`, `restart` that of `node-restart`, and each other one has its own name. An allowed
+    /// violation may name a hit as well, such as `cancel`, which no scenario has.
     pub fn explore(self) -> Gate {
         self.explore_only::<String>([])
     }
@@ -218,7 +218,7 @@ impl Gate {
 
     /// Begins no further seeds after this long. All scenarios are run with the same seeds, one seed after the other, and an
     /// exploration has the share of one scenario, and what these leave. Without [`seeds`](Gate::seeds) it makes as many runs as
-    /// there is time for. What was violated is reduced and told after that.
+    /// there is time for. Violations are reduced and reported after that.
     pub fn budget(mut self, budget: Duration) -> Gate {
         self.budget = Some(budget);
         self
@@ -239,7 +239,7 @@ impl Gate {
         self.seeds.clone().unwrap_or(usual)
     }
 
-    /// What is run, for the head of the page.
+    /// The head of the page: all that is run.
     pub(super) fn said(&self) -> String {
         let seeds = match self.range() {
             Range { start, end: u64::MAX } => format!("seeds from {start} on"),

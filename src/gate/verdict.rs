@@ -14,7 +14,7 @@ use picklock_reports::story::timeline::{self, Detail};
 
 use super::panics;
 
-/// What a [`Gate`](crate::Gate) found. Printed, it is a page: what was run and violated, and for each scenario with
+/// The verdict of a [`Gate`](crate::Gate). Printed, it is a page: what was run and violated, and for each scenario with
 /// violations the timeline of one of them, in the smallest run found.
 #[derive(Clone, Debug)]
 pub struct Verdict {

@@ -15,7 +15,7 @@ pub enum CampaignError {
         design: String,
         /// The scenario's name.
         scenario: String,
-        /// Why.
+        /// The error of the run.
         source: CheckError,
     },
     /// A run was made twice, and was another one.

@@ -166,7 +166,7 @@ mod tests {
     /// Grants everything, after something that a lock must not do.
     struct Careless(Host, fn(&Host) -> Deed);
 
-    /// What comes of it: the owner's name, and how long it takes.
+    /// The result of an act: the owner's name, and how long it takes.
     struct Deed(String, Duration);
 
     impl Lock for Careless {

@@ -16,7 +16,7 @@ pub(crate) enum Listing {
     /// Faults with their parameters
     #[value(alias = "fault")]
     Faults,
-    /// What is judged
+    /// The invariants that runs are judged by
     #[value(alias = "invariant")]
     Invariants,
     /// Report formats

@@ -23,7 +23,7 @@ Examples:
   picklock list scenarios pause
   picklock list invariants I2")]
 pub(crate) struct ListArgs {
-    /// What to list, a line for each; the names of everything if absent
+    /// The kind of entries to list, one on each line; the names of everything if absent
     #[arg(value_enum)]
     pub(crate) what: Option<Listing>,
     /// One of them by its name (or number), shown whole

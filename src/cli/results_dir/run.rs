@@ -19,10 +19,10 @@ use super::name::{Kind, Name};
 use super::{index, links};
 use crate::cli::exit::{Exit, Failure};
 
-/// What is asked for, as far as a store needs to know.
+/// The request for a saved run.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// What `--out` names.
+    /// The directory of `--out`.
     pub(crate) out: &'a Path,
     pub(crate) kind: Kind,
     /// The command that makes the results again.
@@ -30,13 +30,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) shard: Option<Shard>,
 }
 
-/// A run that is being kept.
+/// A run that is being saved.
 pub(crate) struct Run {
-    store: PathBuf,
+    dir: PathBuf,
     pub(super) name: Name,
     /// The folder.
     pub(super) folder: PathBuf,
-    kept: Manifest,
+    manifest: Manifest,
     /// Reports of what had been done when it was interrupted, as far as they are not written anew.
     stale: RefCell<BTreeSet<String>>,
     /// Locked while this process is at work.
@@ -47,40 +47,40 @@ impl Run {
     /// Begins a run in a folder of its own.
     ///
     /// # Errors
-    /// When the store cannot be written, or is none.
+    /// When the directory cannot be written, or is not a results directory.
     pub(crate) fn begin(asked: Asked<'_>) -> Result<Run, ResultsDirError> {
-        let store = asked.out.to_owned();
-        fs::create_dir_all(&store).map_err(writing(&store))?;
-        check(&store)?;
-        sweep_store(&store);
-        let mut name = names(&store)?.fold(Name::now(asked.kind), |name, other| name.after(&other));
+        let dir = asked.out.to_owned();
+        fs::create_dir_all(&dir).map_err(writing(&dir))?;
+        check(&dir)?;
+        sweep_dir(&dir);
+        let mut name = names(&dir)?.fold(Name::now(asked.kind), |name, other| name.after(&other));
         let folder = loop {
-            let folder = store.join(name.to_string());
+            let folder = dir.join(name.to_string());
             match fs::create_dir(&folder) {
                 Ok(()) => break folder,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => name = name.clone().after(&name),
                 Err(error) => return Err(writing(&folder)(error)),
             }
         };
-        let kept = Manifest::begun(asked.command, asked.shard.map(|shard| shard.to_string()));
-        Run { store, name, folder, kept, stale: RefCell::default(), _held: None }.hold()
+        let manifest = Manifest::begun(asked.command, asked.shard.map(|shard| shard.to_string()));
+        Run { dir, name, folder, manifest, stale: RefCell::default(), _held: None }.hold()
     }
 
-    /// Goes on with a run in its folder.
-    pub(super) fn again(store: &Path, found: Found) -> Result<Run, ResultsDirError> {
-        let Found { name, folder, kept } = found;
+    /// Resumes a run in its folder.
+    pub(super) fn again(dir: &Path, found: Found) -> Result<Run, ResultsDirError> {
+        let Found { name, folder, manifest } = found;
         sweep(&folder)?;
-        sweep_store(store);
-        let kept = Manifest { state: State::Begun, results: None, ..kept };
+        sweep_dir(dir);
+        let manifest = Manifest { state: State::Begun, results: None, ..manifest };
         let reports = picklock_reports::ALL.iter().map(|format| format.file.to_owned());
         let stale = reports.filter(|file| folder.join(file).is_file()).collect();
-        let (store, stale) = (store.to_owned(), RefCell::new(stale));
-        Run { store, name, folder, kept, stale, _held: None }.hold()
+        let (dir, stale) = (dir.to_owned(), RefCell::new(stale));
+        Run { dir, name, folder, manifest, stale, _held: None }.hold()
     }
 
-    /// Says that this process is at work on it.
+    /// Marks the run as one on which this process is at work.
     fn hold(mut self) -> Result<Run, ResultsDirError> {
-        let held = self.write(&self.kept).and_then(|()| {
+        let held = self.write(&self.manifest).and_then(|()| {
             let path = self.folder.join(manifest::FILE);
             let file = File::open(&path).map_err(reading(&path))?;
             // Where files cannot be locked it is only not seen that somebody is at work.
@@ -98,13 +98,13 @@ impl Run {
         }
     }
 
-    fn write(&self, kept: &Manifest) -> Result<(), ResultsDirError> {
+    fn write(&self, manifest: &Manifest) -> Result<(), ResultsDirError> {
         let path = self.folder.join(manifest::FILE);
-        let text = kept.to_text().map_err(io::Error::from).map_err(writing(&path))?;
+        let text = manifest.to_text().map_err(io::Error::from).map_err(writing(&path))?;
         write_whole(&path, &text).map_err(writing(&path))
     }
 
-    /// Where its files are written.
+    /// The folder of its files.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -117,20 +117,20 @@ impl Run {
         Ok(())
     }
 
-    /// A file in it, as it is told: from the store, if that leads to it.
-    pub(crate) fn told(&self, file: &str) -> PathBuf {
-        let (here, there) = (self.folder.join(file), self.store.join(file));
+    /// The path of a file in it: that of the link in the results directory, if it leads there.
+    pub(crate) fn shortest(&self, file: &str) -> PathBuf {
+        let (here, there) = (self.folder.join(file), self.dir.join(file));
         let same = || Some(fs::canonicalize(&here).ok()? == fs::canonicalize(&there).ok()?);
         if same().unwrap_or(false) { there } else { here }
     }
 
-    /// The page that shows how it goes on.
+    /// The page that shows its progress.
     pub(crate) fn live(&self) -> Live {
-        index::write(&self.store, &self.name);
-        Live::begin(self.folder.join(PAGE), &self.kept)
+        index::write(&self.dir, &self.name);
+        Live::begin(self.folder.join(PAGE), &self.manifest)
     }
 
-    /// Does the work that the run is about. What fails leaves no folder, unless there is something to go on with.
+    /// Does the work of the run. A failure leaves no folder, unless there is a journal that can be resumed.
     pub(crate) fn keep(
         self,
         work: impl FnOnce(&Run) -> Result<(Exit, Results), Failure>,
@@ -145,7 +145,7 @@ impl Run {
         done
     }
 
-    /// Notes what came of it, and has the links and the index of the store lead to it.
+    /// Writes its results, and has the links and the index of the directory lead to it.
     fn end(&self, exit: Exit, results: Results) -> Result<(), ResultsDirError> {
         let state = if exit == Exit::Interrupted { State::Interrupted } else { State::Ended };
         for file in self.stale.take() {
@@ -154,27 +154,27 @@ impl Run {
         }
         let Contents { names: files, bytes, repros } = contents(&self.folder)?;
         let results = Results { exit: exit.code(), files: files.clone(), bytes, repros, ..results };
-        let kept = Manifest { state, results: Some(results), ..self.kept.clone() };
+        let manifest = Manifest { state, results: Some(results), ..self.manifest.clone() };
         let page = self.folder.join(PAGE);
-        write_whole(&page, &html::ended(&kept)).map_err(writing(&page))?;
+        write_whole(&page, &html::ended(&manifest)).map_err(writing(&page))?;
         settle(&self.folder)?;
-        self.write(&kept)?;
+        self.write(&manifest)?;
         sync(&self.folder.join(manifest::FILE))?;
-        let _turn = index::turn(&self.store);
+        let _turn = index::turn(&self.dir);
         let names: Vec<&str> = files.iter().map(|name| name.trim_end_matches('/')).collect();
-        match links::latest(&self.store, &self.name.to_string(), &names) {
-            Ok(taken) => taken.iter().for_each(|name| self.told_apart(name)),
+        match links::latest(&self.dir, &self.name.to_string(), &names) {
+            Ok(taken) => taken.iter().for_each(|name| self.note_foreign(name)),
             // The results are there; only the short way to them is not.
             Err(error) => note(&format!("{error}; the results are in {}", self.folder.display())),
         }
-        index::write_in_turn(&self.store, &self.name);
+        index::write_in_turn(&self.dir, &self.name);
         Ok(())
     }
 
-    fn told_apart(&self, name: &str) {
+    fn note_foreign(&self, name: &str) {
         note(&format!(
             "{} is not picklock's, and stays as it is; that of this run is {}",
-            self.store.join(name).display(),
+            self.dir.join(name).display(),
             self.folder.join(name).display()
         ));
     }
@@ -184,14 +184,14 @@ impl Run {
         if !found::has_begun(&self.folder) {
             // What cannot be removed is shown as not finished.
             let _ = fs::remove_dir_all(&self.folder);
-            found::lead_back(&self.store);
+            found::lead_back(&self.dir);
         }
         drop(self._held);
-        index::write(&self.store, &self.name);
+        index::write(&self.dir, &self.name);
     }
 }
 
-/// What is in the folder of a run, the journal and what picklock itself needs apart.
+/// The contents of a run's folder, without the journal and the files that picklock itself needs.
 #[derive(Default)]
 struct Contents {
     names: Vec<String>,
@@ -224,7 +224,7 @@ fn contents(folder: &Path) -> Result<Contents, ResultsDirError> {
     Ok(all)
 }
 
-/// Removes what a process left behind in the folder of a run that was killed while it wrote a file.
+/// Removes the unfinished files of a process that was killed from the folder of its run.
 fn sweep(folder: &Path) -> Result<(), ResultsDirError> {
     for directory in [folder.to_owned(), folder.join("repro")] {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
@@ -239,11 +239,11 @@ fn sweep(folder: &Path) -> Result<(), ResultsDirError> {
     Ok(())
 }
 
-/// The same in a store. What cannot be removed is in nobody's way.
-fn sweep_store(store: &Path) {
-    for entry in fs::read_dir(store).into_iter().flatten().flatten() {
+/// The same in a results directory. A file that cannot be removed does no harm.
+fn sweep_dir(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let Some(name) = entry.file_name().to_str().and_then(links::whose) else { continue };
-        let folder = store.join(name.to_string());
+        let folder = dir.join(name.to_string());
         // Of a run without a folder it is not known.
         if manifest::path_in(&folder).is_file() && !is_alive(&folder) {
             let _ = fs::remove_file(entry.path());
@@ -251,7 +251,7 @@ fn sweep_store(store: &Path) {
     }
 }
 
-/// Has the system write out what is in a folder: what is said to have come to its end is there when the power goes.
+/// Has the system write a folder to the disk: the results of a finished run survive a loss of power.
 fn settle(folder: &Path) -> Result<(), ResultsDirError> {
     for entry in fs::read_dir(folder).map_err(reading(folder))? {
         let path = entry.map_err(reading(folder))?.path();
@@ -273,12 +273,12 @@ fn sync(path: &Path) -> Result<(), ResultsDirError> {
     }
 }
 
-/// Refuses what is no store and cannot be one.
-fn check(store: &Path) -> Result<(), ResultsDirError> {
-    if manifest::path_in(store).is_file() {
-        let parent = store.parent().filter(|parent| !parent.as_os_str().is_empty());
+/// Refuses a path that is no results directory and cannot be one.
+fn check(dir: &Path) -> Result<(), ResultsDirError> {
+    if manifest::path_in(dir).is_file() {
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("..")).to_owned();
-        return Err(ResultsDirError::IsRun { path: store.to_owned(), store: parent });
+        return Err(ResultsDirError::IsRun { path: dir.to_owned(), dir: parent });
     }
-    links::check(store)
+    links::check(dir)
 }

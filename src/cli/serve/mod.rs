@@ -71,7 +71,7 @@ pub(crate) struct ServeArgs {
     /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// What goes wrong and when, as in 'pause node-1 at 5s for 2s'; may be repeated
+    /// A fault and its time, as in 'pause node-1 at 5s for 2s'; may be repeated
     #[arg(long, value_name = "FAULT")]
     pub(crate) fault: Vec<String>,
     /// One-way latency of messages, a time or a range A..B, on top of the machine's own

@@ -250,7 +250,8 @@ fn a_comparison_is_held_against_an_older_one() {
     assert!(other.stdout.contains("not in the baseline: 1 cell: watchdog under pause"), "{}", other.stdout);
 
     // A baseline with the former name of the field is read.
-    std::fs::write(&old, text.replace("\"conclusive\"", "\"exercised\"")).unwrap();
+    let with_former_name = text.replace("\"conclusive\"", "\"exercised\"");
+    std::fs::write(&old, with_former_name).unwrap();
     assert_eq!(compare("single", &["--baseline", "old/comparison.json"]).code, Some(0));
 
     std::fs::write(&old, text.replace("\"conclusive\"", "\"exorcised\"")).unwrap();
