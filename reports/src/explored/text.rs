@@ -85,7 +85,7 @@ fn claim(page: &Explored) -> String {
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),
         1 => "1 violates something".to_owned(),
-        many => format!("{many} violate, in {failures} distinct {}", plural(failures, "failure")),
+        many => format!("{many} violate, in {failures} {}", plural(failures, "failure")),
     };
     format!(
         "{} of {} single sites explored at {workloads} {}, {violating}",

@@ -113,7 +113,7 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
         (
             "\"journal\":2",
             "\"journal\":1",
-            "end the campaign with the picklock that began it, or run it again",
+            "end the campaign with the picklock that started it, or run it again",
         ),
         ("mutual-exclusion", "mutual-affection", "its checksum is not that of this line at this place"),
     ] {
