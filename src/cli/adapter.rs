@@ -54,9 +54,9 @@ const ALL: &[Adapter] = &[
         text: include_str!("../../examples/adapters/plain.py"),
     },
     Adapter {
-        name: "python-worker",
+        name: "python-autonomous",
         doc: "an autonomous client, for --autonomous: redis-py, and a lease lock by hand",
-        text: include_str!("../../examples/adapters/worker.py"),
+        text: include_str!("../../examples/adapters/autonomous.py"),
     },
     Adapter {
         name: "python-etcd",

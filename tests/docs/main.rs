@@ -11,3 +11,4 @@ mod page;
 mod schema;
 mod schemas;
 mod translation;
+mod words;

@@ -1,5 +1,5 @@
 //! F2, a stall: only the critical section stands still, background tasks such as a lease's renewal go on.
-//! A slow call to a third party, a worker thread that waits for a disk.
+//! A slow call to a third party, a thread that waits for a disk.
 //!
 //! It hits while the section reads, works or writes, mostly while it works.
 

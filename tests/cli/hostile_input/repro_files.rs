@@ -153,7 +153,7 @@ fn a_plan_that_no_machine_could_run_is_refused() {
     assert_refused(
         "a choice that is made twice",
         &replay(twice),
-        &["kept.json", "its plan cannot be run", "`ordinal`"],
+        &["run.json", "its plan cannot be run", "`ordinal`"],
     );
     for (pointer, value) in [
         ("/plan/world/ttl_ns", json!(0)),

@@ -1,6 +1,6 @@
 """An autonomous client: a lease lock by hand with redis-py, around a nightly job.
 
-picklock run --autonomous --program 'python3 examples/adapters/worker.py' --scenario pause
+picklock run --autonomous --program 'python3 examples/adapters/autonomous.py' --scenario pause
 """
 import os
 import time
