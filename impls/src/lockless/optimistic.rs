@@ -73,7 +73,7 @@ impl Direct for Optimistic {
     async fn sell(&self, key: &Key, amount: i64, work: Duration) -> Result<bool, LockError> {
         let resource = self.resource();
         let mut resource = resource.lock().await;
-        let mut expected = resource.apply(key, Operation::ColourOptions, None).await?;
+        let mut expected = resource.apply(key, Operation::ReadStock, None).await?;
         while expected >= amount {
             self.host.sleep(work).await;
             match resource.apply(key, Operation::TakeIf { expected, amount }, None).await {

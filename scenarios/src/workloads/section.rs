@@ -210,7 +210,7 @@ impl<'s> Task<'s> {
         if self.over(grant) {
             return false;
         }
-        let look = if self.kind == Kind::Sell { Operation::ColourOptions } else { Operation::Read };
+        let look = if self.kind == Kind::Sell { Operation::ReadStock } else { Operation::Read };
         let Ok(found) = self.apply(lock, grant, &plan.key, look).await else { return false };
         let value = found.value();
         if self.kind == Kind::Sell && value <= 0 {
@@ -256,7 +256,7 @@ impl<'s> Task<'s> {
         if self.context.own_data {
             lock.apply(grant, operation).await
         } else {
-            let reads = matches!(operation, Operation::Read | Operation::ColourOptions);
+            let reads = matches!(operation, Operation::Read | Operation::ReadStock);
             let token = grant.token.filter(|_| !reads || self.context.fences_reads);
             self.resource.apply(key, operation, token).await.map(Applied::Now)
         }

@@ -12,7 +12,7 @@ pub enum Operation {
     /// Takes from the stock if there is enough.
     Take(i64),
     /// Reads what is left in stock.
-    ColourOptions,
+    ReadStock,
     /// Takes from the stock whether there is enough or not: for whoever has looked before.
     Sell(i64),
     /// Writes the register if it holds the value expected.

@@ -175,7 +175,7 @@ impl Shelf {
                 let reply = if taken { Reply::Value(left) } else { Reply::SoldOut };
                 (What::ResourceTaken { key, amount, left, taken }, reply)
             }
-            Operation::ColourOptions => {
+            Operation::ReadStock => {
                 let value = self.stock;
                 (What::ResourceRead { key, value, token }, Reply::Value(value))
             }
@@ -232,7 +232,7 @@ impl Request {
             Operation::Take(amount) => (2, amount),
             Operation::Swap { value, .. } => (SWAP, value),
             Operation::Insert(id) => (4, id.cast_signed()),
-            Operation::ColourOptions => (5, 0),
+            Operation::ReadStock => (5, 0),
             Operation::Sell(amount) => (6, amount),
             Operation::TakeIf { amount, .. } => (TAKE_IF, amount),
         };
@@ -267,7 +267,7 @@ impl Request {
             2 => Operation::Take(value),
             SWAP => Operation::Swap { expected, value },
             4 => Operation::Insert(value.cast_unsigned()),
-            5 => Operation::ColourOptions,
+            5 => Operation::ReadStock,
             6 => Operation::Sell(value),
             TAKE_IF => Operation::TakeIf { expected, amount: value },
             _ => return Err(io::Error::from(io::ErrorKind::InvalidData)),
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn whoever_sells_without_taking_can_oversell() {
         let mut shelf = Shelf { register: 0, stock: 1, highest: None, rows: BTreeSet::new() };
-        assert!(matches!(shelf.apply(&request(Operation::ColourOptions, None)).1, Reply::Value(1)));
+        assert!(matches!(shelf.apply(&request(Operation::ReadStock, None)).1, Reply::Value(1)));
         for left in [0, -1] {
             assert!(
                 matches!(shelf.apply(&request(Operation::Sell(1), None)).1, Reply::Value(value) if value == left)

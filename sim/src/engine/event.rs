@@ -86,7 +86,7 @@ impl<'a> Executor<'a> {
     /// True time has moved, so polls are counted anew.
     pub(super) fn time_moved(&mut self) {
         self.polls = 0;
-        self.turn_over();
+        self.apply_lifecycle_changes();
     }
 
     /// Polls tasks until none wants to run.
@@ -106,7 +106,7 @@ impl<'a> Executor<'a> {
     fn run_host(&mut self, host: HostId) -> Option<HostId> {
         let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         let mut next = Some(host);
-        while next == Some(host) && !self.world.has_turned_over() {
+        while next == Some(host) && !self.world.has_lifecycle_changes() {
             self.polls += 1;
             assert!(
                 self.polls < POLLS_IN_AN_INSTANT,
@@ -119,8 +119,8 @@ impl<'a> Executor<'a> {
         if let Some(runtimes) = &mut self.runtimes {
             runtimes.look_at(host);
         }
-        if self.world.has_turned_over() {
-            self.turn_over();
+        if self.world.has_lifecycle_changes() {
+            self.apply_lifecycle_changes();
             next = self.tasks.next_host();
         }
         next
@@ -133,13 +133,13 @@ impl<'a> Executor<'a> {
         };
         let world = self.world;
         runtimes.take_turns(|host| world.state().runs(host));
-        self.turn_over();
+        self.apply_lifecycle_changes();
         self.tasks.next_host().is_some()
     }
 
     /// Drops the tasks of hosts that died and starts the programs of those that were started anew.
-    fn turn_over(&mut self) {
-        if !self.world.has_turned_over() {
+    fn apply_lifecycle_changes(&mut self) {
+        if !self.world.has_lifecycle_changes() {
             return;
         }
         for change in self.world.take_lifecycle_changes() {

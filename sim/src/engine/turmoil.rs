@@ -104,16 +104,16 @@ impl<'a> Hosts<'a> {
             }
             state.advance(until);
         }
-        self.turn_over();
+        self.apply_lifecycle_changes();
         if !arrived.is_empty() {
             self.let_through(&arrived);
         }
         self.sim.step().expect("no host's program returns an error");
-        self.turn_over();
+        self.apply_lifecycle_changes();
         busy
     }
 
-    fn turn_over(&mut self) {
+    fn apply_lifecycle_changes(&mut self) {
         for change in self.world.take_lifecycle_changes() {
             match change {
                 LifecycleChange::Died(host) => self.sim.crash(self.addresses[usize::from(host.0)]),

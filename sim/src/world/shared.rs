@@ -28,7 +28,7 @@ pub(crate) struct World {
     /// The keeper of what segments say; hardly any run has one.
     pub(crate) keeper: Option<Keeper>,
     state: OwnThread<State>,
-    /// True if a host may have died or been started anew: see [`State::turn_over`].
+    /// True if a host may have died or been started anew: see [`State::note_lifecycle_change`].
     lifecycle_changed: Arc<AtomicBool>,
 }
 
@@ -126,7 +126,7 @@ impl World {
     /// True if [`take_lifecycle_changes`](World::take_lifecycle_changes) may have something. It is asked after every poll and
     /// hardly ever has.
     #[inline]
-    pub(crate) fn has_turned_over(&self) -> bool {
+    pub(crate) fn has_lifecycle_changes(&self) -> bool {
         self.lifecycle_changed.load(Ordering::Relaxed)
     }
 

@@ -240,7 +240,7 @@ impl State {
         self.now = self.now.max(to);
     }
 
-    pub(super) fn turn_over(&mut self, change: LifecycleChange) {
+    pub(super) fn note_lifecycle_change(&mut self, change: LifecycleChange) {
         self.lifecycle_changes.push(change);
         self.lifecycle_changed.store(true, Ordering::Relaxed);
     }

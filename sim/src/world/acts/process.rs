@@ -205,7 +205,7 @@ impl State {
             process.disk.values_mut().for_each(File::lose_power);
         }
         self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
-        self.turn_over(LifecycleChange::Died(host));
+        self.note_lifecycle_change(LifecycleChange::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);
         self.mends(|outage| outage.is_halt_of(host));
@@ -248,7 +248,7 @@ impl State {
         self.unhealed.retain(|other| *other != injection);
         self.record_act(host, None, What::Restarted);
         self.record_act(host, None, What::Healed { injection });
-        self.turn_over(LifecycleChange::Started(host));
+        self.note_lifecycle_change(LifecycleChange::Started(host));
         self.network_up(host);
     }
 
@@ -296,7 +296,7 @@ impl State {
         self.schedule_deadline(host);
     }
 
-    /// The belief is over. A process that owes a pause gives its grant up only when it resumes: what passes until then
+    /// The belief is over. A process with a deferred pause gives its grant up only when it resumes: what passes until then
     /// still passes.
     pub(crate) fn forget_deadline(&mut self, host: HostId) {
         if self.local_now(host) == self.now {
