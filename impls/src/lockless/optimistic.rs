@@ -4,7 +4,7 @@
 //! compares. Somebody gets on: of the clients at work, the first to be done since the last change makes the next one.
 //! *Weakness:* work that met a change by somebody else is done again; under contention much of it is thrown away, and a
 //! slow client may never get its turn. A change whose answer is lost may or may not have been made.
-//! *Source:* L20 in the project's list; optimistic concurrency control, Kung and Robinson, 1981.
+//! *Source:* optimistic concurrency control, Kung and Robinson, 1981.
 //!
 //! The register is its own version, because it only grows, and so is the stock, because it only falls. Who is refused goes
 //! on from what the refusal says, without reading again.

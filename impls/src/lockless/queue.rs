@@ -3,7 +3,7 @@
 //! *Claim:* changes never meet, because only one process makes them.
 //! *Weakness:* the consumer is the bottleneck and the single point of failure. While it is down nothing happens, and what
 //! it had in hand when it died its clients never learn.
-//! *Source:* L22 in the project's list; the usual alternative to a lock in order processing.
+//! *Source:* the usual alternative to a lock in order processing.
 
 use std::time::Duration;
 

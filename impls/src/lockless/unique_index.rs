@@ -3,7 +3,7 @@
 //! *Claim:* each request takes effect exactly once, however often it is sent: a client that did not hear an answer can
 //! simply ask again.
 //! *Weakness:* it orders nothing: it fits changes that do not depend on what was there before.
-//! *Source:* L21 in the project's list; unique constraints as idempotency keys.
+//! *Source:* unique constraints as idempotency keys.
 //!
 //! A client that gets no answer asks again three times with the same id.
 

@@ -9,7 +9,7 @@
 //! not in the database (`data=apart`) goes on when the database has long given the lock to somebody else. Whoever forgets
 //! FOR UPDATE (`read=plain`) has no lock: at READ COMMITTED two transactions read the same value, and the second change
 //! undoes the first.
-//! *Source:* L19 in the project's list; PostgreSQL 15 documentation, "Explicit Locking", 13.3.2.
+//! *Source:* PostgreSQL 15 documentation, "Explicit Locking", 13.3.2.
 //!
 //! A session for each lock: connect, see that the row is there, BEGIN, SELECT ... FOR UPDATE; release is COMMIT. With
 //! `lock_timeout=on` the server ends the wait; with `off` the client goes away when it has waited long enough, and the

@@ -5,7 +5,7 @@
 //! *Weakness:* what is published is sent once. A release whose message is lost with the connection, or that falls between a
 //! connection that broke and the next one, wakes nobody: the waiter sleeps until the lease would have ended that it knows
 //! of, while the lock is free.
-//! *Source:* L9 in the project's list; Redisson's `RLock.tryLock(waitTime, leaseTime, unit)`, by its behaviour: it asks once
+//! *Source:* Redisson's `RLock.tryLock(waitTime, leaseTime, unit)`, by its behaviour: it asks once
 //! more after it has subscribed, since the lock may have been released meanwhile; and a subscription that broke is made
 //! again without asking.
 

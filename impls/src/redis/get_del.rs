@@ -3,7 +3,7 @@
 //! *Claim:* as `single`: one holder per lease, and nobody releases another's lock.
 //! *Weakness:* the lease may end, and somebody else be granted, between the `GET` and the `DEL`: then the `DEL` deletes
 //! the other one's lock. Beside that it breaks as `single` does.
-//! *Source:* L4 in the project's list; Spring's `RedisLockRegistry` before 6.2 released so (GH-8699).
+//! *Source:* Spring's `RedisLockRegistry` before 6.2 released so (GH-8699).
 
 use picklock_model::ids::Key;
 use picklock_sim::design::Family;

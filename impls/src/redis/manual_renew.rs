@@ -5,7 +5,7 @@
 //! checkpoint that it has lost the lock.
 //! *Weakness:* a step that takes longer than the lease, for whatever reason, makes a second holder until the next
 //! checkpoint; a write that follows the last one is not covered at all.
-//! *Source:* L23 in the project's list.
+//! *Source:* the usual advice for batch jobs under a lease.
 //!
 //! Checkpoints come every third of the lease. A failed renewal whose outcome is not known is left to the next one.
 

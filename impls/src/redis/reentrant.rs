@@ -5,7 +5,7 @@
 //! *Weakness:* all that is said of `watchdog`. And an owner is a client and a thread, not an acquire: a request whose
 //! reply was lost counts all the same, so that the count stays too high and the lock is held until its lease ends; a
 //! release that arrives late takes one off whatever the same owner has acquired since.
-//! *Source:* L8 in the project's list; the scripts of Redisson's `RLock` (`RedissonLock`), by their behaviour: acquire
+//! *Source:* the scripts of Redisson's `RLock` (`RedissonLock`), by their behaviour: acquire
 //! unless another owner has it and answer with the time left otherwise, renew and release only as the owner, set the
 //! lease anew with every acquire and every release but the last, and notify a channel of the last.
 //!

@@ -5,7 +5,7 @@
 //! *Weakness:* replication is asynchronous. A grant that was acknowledged but not yet replicated is unknown to the
 //! promoted replica, which grants the lock again; so does a primary that a partition hides, to the clients on its side,
 //! until it is demoted and its writes vanish.
-//! *Source:* L10 in the project's list; "Why Failover-based Implementations Are Not Enough" in "Distributed Locks with
+//! *Source:* "Why Failover-based Implementations Are Not Enough" in "Distributed Locks with
 //! Redis", redis.io.
 
 use picklock_sim::design::{Family, Topology};

@@ -6,7 +6,7 @@
 //! replicas, its holder goes on renewing there, and the lease that they know of ends. While there is no replica nothing is
 //! granted, and an old primary becomes one about ten seconds after it has come back. A client that does not look at the
 //! count (`count=unchecked`) has only waited. And a holder that is paused past its lease is as late as anywhere.
-//! *Source:* L11 in the project's list; the Redis documentation of `WAIT`, which says that it does not make a
+//! *Source:* the Redis documentation of `WAIT`, which says that it does not make a
 //! replicated Redis a strongly consistent store.
 //!
 //! `SET` and `WAIT` go out together on one connection: on another one, `WAIT` would have nothing to wait for. What was

@@ -5,7 +5,7 @@
 //! nothing that is no longer as it was.
 //! *Weakness:* between two steps others may do theirs, so the whole is not one critical section; each step costs an
 //! acquire and a release; and what protects the resource in the end is the comparison, not the lock.
-//! *Source:* L24 in the project's list; the usual advice for jobs that are longer than any sensible lease.
+//! *Source:* the usual advice for jobs that are longer than any sensible lease.
 //!
 //! Only the last step touches the guarded resource. The others stand for steps whose effects lie elsewhere.
 

@@ -5,7 +5,7 @@
 //! *Weakness:* a holder that is late, because it was paused or its work took longer than the lease, deletes the lock of
 //! whoever came after it, and a third client joins the second. As with every lease, the late holder goes on
 //! writing beside its successor.
-//! *Source:* L3 in the project's list; the pattern that the Redis documentation of `SET` and of `SETNX` shows first, and
+//! *Source:* the pattern that the Redis documentation of `SET` and of `SETNX` shows first, and
 //! warns of.
 
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@
 //! *Weakness:* a holder that dies, or whose request was executed without it learning so, blocks everybody for good. The
 //! lock is as durable as the store: what a failover or a restart forgets is granted again, and the first holder's
 //! `DEL` then deletes the second one's lock.
-//! *Source:* L1 in the project's list; the first form of a lock in the Redis documentation of `SETNX`.
+//! *Source:* the first form of a lock in the Redis documentation of `SETNX`.
 //!
 //! It has no lease, so nothing to renew, no deadline, and no belief but the naive one.
 
@@ -18,26 +18,26 @@ use redis::cmd;
 use super::common::{OneStore, VALUE, delete, on_stores, store_of};
 use crate::client::policy::{RETRY, STORE, TIMEOUT};
 
-/// The design without a lease.
+/// The `setnx` designs, with open parameters: a lock without a lease.
 pub(crate) static FAMILY: Family = Family {
     name: "setnx",
     claim: "SETNX and DEL without a lease: one holder, however long it takes",
     weakness: "a holder that dies blocks everybody for good",
     source: "Redis documentation, SETNX",
-    params: params![RETRY, PATIENT, STORE],
+    params: params![RETRY, LONG_TIMEOUT, STORE],
     build: |args| {
         on_stores(args, store_of(args), |context, policy| async move {
             Ok(Setnx { store: OneStore::connect(&context, policy).await? })
         })
-        // Whoever took it and does not go on keeps it: as holder, or as one that waits for the answer.
+        // Survives no condition: a client that stops keeps the lock, also while it waits for the reply.
         .surviving([])
     },
 };
 
-/// A request that is executed after its client has given up takes the lock for nobody, for good; one that is given up before it was
-/// sent releases nothing. So these clients wait for longer than a process commonly stands still. One that waits for ten leases
-/// (1000) shows its weakness less often, one that waits for half a lease (50) whenever it stops.
-const PATIENT: Param<Count> = Param { default: "225", ..TIMEOUT };
+/// The timeout of a request, in hundredths of the lease. A client that gives up before its SETNX is executed, or before its DEL is sent,
+/// leaves a lock that nobody releases, so the default is longer than a usual pause: 1000 shows the weakness less often, 50 at every
+/// pause.
+const LONG_TIMEOUT: Param<Count> = Param { default: "225", ..TIMEOUT };
 
 struct Setnx {
     store: OneStore,

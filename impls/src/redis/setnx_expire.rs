@@ -4,7 +4,7 @@
 //! *Weakness:* a client that dies between the two commands, or whose second one gets lost, leaves a lock without a lease
 //! that blocks everybody for good. Beside that it breaks as `set-px-del` does: a late holder deletes the lock of the
 //! next one.
-//! *Source:* L2 in the project's list; the Redis documentation of `SETNX` before `SET` had options; redis-py until 2.10,
+//! *Source:* the Redis documentation of `SETNX` before `SET` had options; redis-py until 2.10,
 //! whose lock did the same with `PEXPIRE`.
 //!
 //! The lease is set with `PEXPIRE`, because those of the simulation are counted in milliseconds. By default nothing is

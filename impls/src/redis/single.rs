@@ -4,7 +4,7 @@
 //! releases another's lock.
 //! *Weakness:* a lease that ends while its holder works (a pause, long work, a store whose clock jumps or that forgets)
 //! makes a second holder, and the first goes on writing.
-//! *Source:* L5 in the project's list; "Correct Implementation with a Single Instance" in "Distributed Locks with
+//! *Source:* "Correct Implementation with a Single Instance" in "Distributed Locks with
 //! Redis", redis.io.
 
 use picklock_model::ids::Key;

@@ -5,7 +5,7 @@
 //! holder's first has arrived.
 //! *Weakness:* the token is as durable as the store. After a restart without persistence or a failover the counter
 //! starts again, and the resource refuses the rightful holders. Two clients may still believe at once.
-//! *Source:* L25 in the project's list; Martin Kleppmann, "How to do distributed locking", 2016.
+//! *Source:* Martin Kleppmann, "How to do distributed locking", 2016.
 
 use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};

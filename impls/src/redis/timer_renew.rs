@@ -4,7 +4,7 @@
 //! *Weakness:* a timer that is late, because its process was paused or cut off, extends the lock of whoever came after
 //! it; and it never learns that the lock is lost. If renewals have a connection of their own (`connection=own`), one may
 //! arrive after the release that was sent later, on the next holder's lock: without any fault.
-//! *Source:* L6 in the project's list; Redisson until 2.3 renewed so (#597).
+//! *Source:* Redisson until 2.3 renewed so (#597).
 
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Design, Family};

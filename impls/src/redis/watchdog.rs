@@ -5,7 +5,7 @@
 //! for no longer than a lease.
 //! *Weakness:* the watchdog pauses with its process. When a renewal finds that the lock is no longer its own it stops
 //! without a word, as Redisson's does: the holder is not notified, and goes on writing beside the next one.
-//! *Source:* L7 in the project's list; the renewal of Redisson's `RLock` (`lockWatchdogTimeout`).
+//! *Source:* the renewal of Redisson's `RLock` (`lockWatchdogTimeout`).
 
 use picklock_sim::design::Family;
 use picklock_sim::params;

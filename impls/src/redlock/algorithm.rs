@@ -4,7 +4,7 @@
 //! *Weakness:* the holder must look at the validity that is left, and even then a pause between the look and the write
 //! lets a stale write through. A store that restarts without its memory, or whose clock jumps, gives its vote
 //! twice: with as many of them as two majorities may have in common, there are two holders.
-//! *Source:* L12 in the project's list; Salvatore Sanfilippo, "Distributed Locks with Redis", redis.io, as published:
+//! *Source:* Salvatore Sanfilippo, "Distributed Locks with Redis", redis.io, as published:
 //! stores one after another in their order, a timeout per store that is small against the lease, validity = lease -
 //! elapsed - drift, release on all stores.
 //!

@@ -6,7 +6,7 @@
 //! pause that outlasts the rest makes a second holder. What a failed attempt has taken is left to its lease and blocks
 //! the others meanwhile. With `belief=trusting` the holder counts a whole lease from the moment of the grant, up to half
 //! a lease too long.
-//! *Source:* L14 in the project's list; a variant of the published algorithm that tutorials show.
+//! *Source:* a variant of the published algorithm that tutorials show.
 
 use picklock_sim::design::{Design, Family};
 use picklock_sim::params;

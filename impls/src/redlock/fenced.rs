@@ -5,7 +5,7 @@
 //! *Weakness:* they do not. Independent counters have no common order: a store that missed a few grants counts lower
 //! than one that saw them all. Clients with different majorities get equal tokens, or falling ones, and the
 //! resource then refuses the rightful holder or lets the late one in.
-//! *Source:* L25 in the project's list; Martin Kleppmann, "How to do distributed locking", 2016, on why Redlock has no
+//! *Source:* Martin Kleppmann, "How to do distributed locking", 2016, on why Redlock has no
 //! fencing token, and why a counter on several stores is not one.
 
 use picklock_sim::design::Family;

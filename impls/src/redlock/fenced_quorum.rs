@@ -6,7 +6,7 @@
 //! *Weakness:* the order is as durable as the counters: a store that restarts without its memory would break it, so the
 //! design asks for stores that keep every acknowledged write. The validity is shorter by the second round of requests.
 //! All that is said of `redlock` about belief stays true.
-//! *Source:* L25 in the project's list; the second phase of the quorum registers of Attiya, Bar-Noy and Dolev, "Sharing
+//! *Source:* the second phase of the quorum registers of Attiya, Bar-Noy and Dolev, "Sharing
 //! Memory Robustly in Message-Passing Systems", 1995.
 //!
 //! Why it gives an order. Let A and B be two grants of the same key. Each raised the counters of a majority

@@ -7,7 +7,7 @@
 //! each by `PEXPIRE`, which asks nobody whose lock it is. So a client that was held up before that extends what is by then
 //! somebody else's, and believes that it holds it. A client that dies while it asks blocks the others for the longer of
 //! the two leases.
-//! *Source:* L15 in the project's list; Redisson 3.16.8, `RedissonMultiLock.tryLock(waitTime, leaseTime, unit)` with
+//! *Source:* Redisson 3.16.8, `RedissonMultiLock.tryLock(waitTime, leaseTime, unit)` with
 //! `RedissonExpirable.expireAsync`, and `RedissonRedLock`, by their behaviour. The lease proper has been set like that since
 //! 2.2.25, since 3.17 by a script that does not look at the owner either; 3.52 still does.
 //!

@@ -3,7 +3,7 @@
 //! *Claim:* that of [`redlock`](super::algorithm): at most one holder while fewer than half of the stores fail.
 //! *Weakness:* the client never looks at the validity, not even when its acquire is complete: an acquire that was held up, work or a
 //! pause that outlasts the lease makes a second holder, as with one store.
-//! *Source:* L13 in the project's list; what is left of the published algorithm where it is written by hand.
+//! *Source:* what is left of the published algorithm where it is written by hand.
 //!
 //! With `validity=checked` the acquire refuses a grant whose validity is over, and nobody looks afterwards: that is what most programs
 //! do that use a library of it.

@@ -10,42 +10,42 @@ use super::course::Course;
 use super::short::offset;
 use crate::story::spans::State;
 
-/// Something that lasts.
+/// A bar in the diagram.
 pub(crate) struct Bar {
     pub(crate) host: HostId,
     pub(crate) lasting: Lasting,
     pub(crate) grant: Option<GrantId>,
-    /// The positions at which it begins and ends; the end of the run if it does not.
+    /// Positions of its first and last event; the last event of the run if it is still open.
     pub(crate) first: usize,
     pub(crate) last: usize,
     /// The text in it.
     pub(crate) label: Option<String>,
 }
 
-/// The state that lasts.
+/// The state that a bar shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    Asking,
+    Waiting,
     Believing,
     Halted,
     Lease,
-    Clock,
+    ClockError,
 }
 
 impl Lasting {
     /// Its class in a drawing.
     pub(crate) fn class(self) -> &'static str {
         match self {
-            Lasting::Asking => "ask",
+            Lasting::Waiting => "ask",
             Lasting::Believing => "own",
             Lasting::Halted => "halt",
             Lasting::Lease => "lease",
-            Lasting::Clock => "clock",
+            Lasting::ClockError => "clock",
         }
     }
 }
 
-/// All that lasts on the hosts that are drawn, what lies behind before what lies on it.
+/// The bars of the drawn hosts, back to front.
 pub(crate) fn of(course: &Course<'_>) -> Vec<Bar> {
     let end = course.story.trace.events.len().saturating_sub(1);
     let mut bars: Vec<Bar> = course
@@ -53,7 +53,7 @@ pub(crate) fn of(course: &Course<'_>) -> Vec<Bar> {
         .iter()
         .map(|span| {
             let lasting = match span.state {
-                State::Waiting => Lasting::Asking,
+                State::Waiting => Lasting::Waiting,
                 State::Believing => Lasting::Believing,
                 State::Halted => Lasting::Halted,
             };
@@ -64,7 +64,7 @@ pub(crate) fn of(course: &Course<'_>) -> Vec<Bar> {
     bars.extend(leases(course, end));
     bars.extend(clocks(course, end));
     bars.retain(|bar| course.hosts.contains(&bar.host));
-    bars.sort_by_key(|bar| (bar.lasting == Lasting::Halted, bar.lasting == Lasting::Clock, bar.first));
+    bars.sort_by_key(|bar| (bar.lasting == Lasting::Halted, bar.lasting == Lasting::ClockError, bar.first));
     bars
 }
 
@@ -105,7 +105,7 @@ fn clocks(course: &Course<'_>, end: usize) -> Vec<Bar> {
     let mut off: BTreeMap<HostId, (i64, usize)> = BTreeMap::new();
     let clock = |host, first, last, label| Bar {
         host,
-        lasting: Lasting::Clock,
+        lasting: Lasting::ClockError,
         grant: None,
         first,
         last,

@@ -101,8 +101,8 @@ fn lasting(course: &Course<'_>, bar: &Bar, scale: &Scale) -> Markup {
     let (x, top, bottom) = (scale.x(bar.host), scale.y(bar.first), scale.y(bar.last));
     let (left, width) = match bar.lasting {
         Lasting::Halted => (x - 9, 18),
-        Lasting::Clock => (x - 16, 5),
-        Lasting::Asking => (x - 3, 6),
+        Lasting::ClockError => (x - 16, 5),
+        Lasting::Waiting => (x - 3, 6),
         Lasting::Believing | Lasting::Lease => (x - 5, 10),
     };
     if bottom <= top {

@@ -19,7 +19,7 @@ use crate::html::frame::{command, wide};
 use crate::matrix::{Square, verdict};
 use crate::page::layout::printable;
 
-/// A design: why it stands where it stands, and what was found under each scenario.
+/// A design: the reason for its rank, and the findings under each scenario.
 pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Against<'_>]) -> Part {
     let id = format!("d{}", one.place);
     let name = printable(one.ranked.design);

@@ -232,7 +232,7 @@ impl Group {
             if !prepares(self.table.caller(thread), notice) {
                 return Ok(());
             }
-            self.turns.begin(thread);
+            self.turns.set_current(thread);
             self.serve(thread);
         }
     }
@@ -290,7 +290,7 @@ impl Group {
             let Some(thread) = self.choose() else {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
             };
-            self.turns.begin(thread);
+            self.turns.set_current(thread);
             self.serve(thread);
         }
     }
@@ -419,7 +419,7 @@ impl Group {
         let has_called = |thread: usize| {
             threads.get(thread).is_some_and(|thread| matches!(thread.state, State::Called(_)))
         };
-        if let Some(thread) = self.turns.stay(has_called) {
+        if let Some(thread) = self.turns.continue_current(has_called) {
             return Some(thread);
         }
         let able = (0..threads.len()).filter(|&thread| self.is_able(thread)).collect();
