@@ -42,7 +42,7 @@ impl Domain {
     /// Reads a value.
     ///
     /// # Errors
-    /// When the text has the wrong form or lies outside the domain. Bounds of spans are checked by [`Args::check`],
+    /// When the text has the wrong form or lies outside the domain. Bounds of spans are checked by [`Args::check`](super::Args::check),
     /// because a multiple of the lease time has no length before that is known.
     pub fn parse(self, text: &str) -> Result<Value, ValueError> {
         let text = text.trim();
