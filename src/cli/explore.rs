@@ -52,7 +52,7 @@ pub(crate) struct ExploreArgs {
     /// Kinds of faults, separated by commas; all if absent
     #[arg(long, value_name = "F,G", value_delimiter = ',')]
     fault: Vec<String>,
-    /// How long a fault lasts that does, and how far a clock jumps: a time, or a multiple of the lease
+    /// Duration of faults that have one, and size of a clock jump: a time, or a multiple of the lease
     #[arg(long, value_name = "TIME", default_value = "1.5 x ttl")]
     lasts: Span,
     /// Set a parameter of the scenario, as in ttl=2s; may be repeated
@@ -61,7 +61,7 @@ pub(crate) struct ExploreArgs {
     /// How many workloads, by seeds from 0 on, or a half-open range A..B
     #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds)]
     seeds: Range<u64>,
-    /// On how many stores client-1 may hold; it asks first then, and is cut off from the others
+    /// Client-1 asks first and reaches only so many stores; it is cut off from the other stores
     #[arg(long, value_name = "K")]
     held: Option<u32>,
     /// Then try pairs of faults that are harmless alone

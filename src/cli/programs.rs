@@ -15,7 +15,7 @@ use super::exit::Failure;
 #[derive(Args)]
 #[command(next_help_heading = "A lock in another language")]
 pub(crate) struct Programs {
-    /// A command that is asked for the lock by lines (see docs/guide/programs.md); may be repeated
+    /// A command that implements the lock: requests on stdin, answers on stdout, one per line (see docs/guide/programs.md); may be repeated
     #[arg(long, value_name = "CMD")]
     program: Vec<String>,
     /// On how many independent Redis stores the programs run
@@ -23,7 +23,7 @@ pub(crate) struct Programs {
     stores: Option<u32>,
     #[arg(long, value_name = "TOPOLOGY", help = topologies())]
     topology: Option<String>,
-    /// When a client considers its grant over: naive = when it releases, trusting = at the reported deadline, honest = at a
+    /// When a client treats its lock as expired: naive = when it releases, trusting = at the reported deadline, honest = at a
     /// deadline counted from before the request
     #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Programs {
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
     servers: String,
-    /// Also inject faults at every clock read and send (slower; always on in `explore`)
+    /// Inject faults also at each clock read and send of a program (slower)
     #[arg(long, alias = "looks")]
     clock_points: bool,
 }
@@ -114,7 +114,11 @@ impl Programs {
                 self.belief.is_some(),
                 "a design has its belief as a parameter, as in --design 'single{belief=honest}'",
             ),
-            ("--fenced", self.fenced, "of the designs, single-fenced and redlock-fenced hand out tokens"),
+            (
+                "--fenced",
+                self.fenced,
+                "the designs single-fenced, redlock-fenced and redlock-fenced-quorum hand out tokens",
+            ),
             (
                 "--renew",
                 self.renew,
@@ -125,9 +129,7 @@ impl Programs {
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),
-            Some((option, _, instead)) => Err(Failure::Input(format!(
-                "{option} says something of --program, and none is given; {instead}"
-            ))),
+            Some((option, _, instead)) => Err(Failure::Input(format!("{option} needs --program; {instead}"))),
         }
     }
 

@@ -33,12 +33,12 @@ use super::{choose, format, invocation, progress, results_dir, screen, shards};
 
 #[derive(Args)]
 #[command(after_help = "\
-Without --expect, the built-in designs under the built-in suite are held against the expectations that come with
-picklock, as far as nothing is changed by --set, --suite or design parameters; any other violation counts. With --allow
+Without --expect, the built-in designs under the built-in suite are compared with the expectations that come with
+picklock, unless --set, --suite or design parameters change something; any other violation is a failure. With --allow
 every design may violate what the file allows, and nothing else:
 
-  no_worse_than = \"watchdog\"                     what that design is known to violate, under each scenario
-  [pause]                                          and under this one
+  no_worse_than = \"watchdog\"                     # all that watchdog is known to violate
+  [pause]                                          # and also, under pause:
   allow = [\"mutual-exclusion\", \"no-lost-update\"]
 
 Example: picklock run --design single,redlock --scenario pause --seeds 2000 --out results --format text,junit")]

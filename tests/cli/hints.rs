@@ -27,10 +27,7 @@ fn what_goes_with_a_program_alone_says_what_to_write_of_a_design() {
         ended.stderr
     };
     let stores = refused(&["--stores", "3"]);
-    assert!(
-        stores.contains("--stores says something of --program") && stores.contains("redlock{nodes=3}"),
-        "{stores}"
-    );
+    assert!(stores.contains("--stores needs --program") && stores.contains("redlock{nodes=3}"), "{stores}");
     assert!(refused(&["--belief", "honest"]).contains("single{belief=honest}"));
 }
 
