@@ -4,7 +4,7 @@
 //! before each tick the messages that the model has let arrive are delivered one by one. turmoil's own latencies,
 //! partitions and random numbers are not used. True time is the world's: ticks, plus the spans skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -126,9 +126,11 @@ impl<'a> Hosts<'a> {
     /// turmoil's own closing messages pass at once.
     fn let_through(&mut self, arrived: &[(Side, Flight)]) {
         let mut data: BTreeMap<(SocketAddr, SocketAddr), usize> = BTreeMap::new();
+        // turmoil keeps what is delivered among its messages until it steps.
+        let mut connecting: BTreeSet<(SocketAddr, SocketAddr)> = BTreeSet::new();
         for (side, flight) in arrived {
             match flight {
-                Flight::Syn => self.let_connect(*side),
+                Flight::Syn => connecting.extend(self.let_connect(*side, &connecting)),
                 Flight::Data { .. } => {
                     if let Some(route) = self.directory.route(*side) {
                         *data.entry(route).or_default() += 1;
@@ -155,29 +157,33 @@ impl<'a> Hosts<'a> {
         });
     }
 
-    fn let_connect(&mut self, side: Side) {
+    /// Delivers the first segment of a connection, and returns the addresses of both ends. Those of `connecting` are delivered
+    /// already.
+    fn let_connect(
+        &mut self,
+        side: Side,
+        connecting: &BTreeSet<(SocketAddr, SocketAddr)>,
+    ) -> Option<(SocketAddr, SocketAddr)> {
         debug_assert_eq!(side.sends, Direction::Out);
         let (from, to) = {
             let mut state = self.world.state();
             (state.network.end(side).host, state.network.peer(side))
         };
-        let Some(position) = self.directory.take_dialed(from, to, side.conn) else { return };
+        let position = self.directory.take_dialed(from, to, side.conn)?;
         let (source, target) = (self.addresses[usize::from(from.0)], self.addresses[usize::from(to.0)]);
         let mut ends = None;
         self.sim.links(|links| {
             let held = links.flatten().filter(|sent| {
-                let (src, dst) = sent.pair();
+                let pair @ (src, dst) = sent.pair();
                 let syn = matches!(sent.protocol(), turmoil::Protocol::Tcp(turmoil::Segment::Syn(_)));
-                syn && src.ip() == source && dst.ip() == target
+                syn && src.ip() == source && dst.ip() == target && !connecting.contains(&pair)
             });
             if let Some(sent) = held.into_iter().nth(position) {
                 ends = Some(sent.pair());
                 sent.deliver();
             }
         });
-        if let Some(ends) = ends {
-            self.directory.set_ends(side.conn, ends);
-        }
+        ends.inspect(|ends| self.directory.set_ends(side.conn, *ends))
     }
 }
 

@@ -16,7 +16,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::{Host, Origin};
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError};
-use picklock_sim::resource::Operation;
+use picklock_sim::resource::{self, Operation};
 use picklock_sim::run::{Workload, run};
 
 struct NoLock;
@@ -224,4 +224,31 @@ impl Lock for Threaded {
 fn a_thread_of_the_locks_own_may_wake_it_and_do_nothing_else() {
     let threaded = Design::new("threaded", |context| async move { Ok(Client::lock(Threaded(context.host))) });
     assert_eq!(final_value(&threaded.believing(Belief::Naive), Engine::Event), 6);
+}
+
+/// A client that opens several connections to the resource at the same time, as client libraries with a pool do, and notes how many of
+/// them it has a second later.
+fn opening_many() -> Design {
+    async fn connect(host: Host) -> Result<Client, LockError> {
+        let open = || host.timeout(Duration::from_secs(1), host.connect(resource::HOST, 7000));
+        let (one, two, three, four) = tokio::join!(open(), open(), open(), open());
+        let open = [one, two, three, four].into_iter().filter(|outcome| matches!(outcome, Ok(Ok(_)))).count();
+        host.record(Origin::default(), What::Noticed { text: format!("{open} of 4") });
+        Ok(Client::lock(Oracle(host)))
+    }
+    Design::new("opening-many", |context| connect(context.host))
+}
+
+#[test]
+fn connections_that_a_host_opens_at_the_same_time_all_open_on_both_engines() {
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        for seed in 0..10 {
+            let trace = run(engine, &opening_many(), &plan(seed), &workload()).unwrap().trace;
+            let open = trace.events.iter().filter_map(|event| match &event.what {
+                What::Noticed { text } => Some(&**text),
+                _ => None,
+            });
+            assert_eq!(open.collect::<Vec<_>>(), ["4 of 4"; 3], "{engine:?}, seed {seed}");
+        }
+    }
 }
