@@ -34,7 +34,7 @@ pub const NETWORKS: u32 = 16;
 #[derive(Debug, thiserror::Error)]
 pub enum CounterexampleError {
     /// Its run could not be made again.
-    #[error("failed to run {design} under {scenario} again: {source}")]
+    #[error("scenario `{scenario}`, when the run was made again: {source}")]
     Check {
         /// The design's spelling.
         design: String,

@@ -45,7 +45,7 @@ pub fn remedy(error: &io::Error) -> &'static str {
             "make room, or name another directory for --out"
         }
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => {
-            "something else has that name: name another directory for --out"
+            "a file has that name: name a directory for --out"
         }
         _ => "check that --out names a directory that you may write to",
     }
@@ -87,10 +87,10 @@ mod tests {
         write_whole(&path, "old").unwrap();
         // A directory in the way, which is not replaced by a file.
         let error = write_whole(&here.path().join("below"), "new").unwrap_err();
-        assert!(remedy(&error).contains("something else has that name"), "{error}");
+        assert!(remedy(&error).contains("a file has that name"), "{error}");
         assert!(!error.to_string().contains(UNFINISHED), "{error}");
         let error = write_whole(&path.join("deeper"), "new").unwrap_err();
-        assert!(remedy(&error).contains("something else has that name"), "{error}");
+        assert!(remedy(&error).contains("a file has that name"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         let left: Vec<_> =
             std::fs::read_dir(here.path()).unwrap().map(|it| it.unwrap().file_name()).collect();

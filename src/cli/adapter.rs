@@ -8,8 +8,8 @@ use super::screen;
 
 #[derive(Args)]
 #[command(after_help = "\
-An adapter is a loop around a lock library: it reads lines such as `acquire lock:1 5000` and answers `granted`, `refused`,
-`released` or `error TEXT`. docs/guide/programs.md says all of it.
+An adapter is a loop around a lock library: it reads lines such as `acquire lock:1 5000` and answers `granted`, \
+`refused`, `released` or `error TEXT`. docs/guide/programs.md describes all lines.
 
 Examples:
   picklock adapter

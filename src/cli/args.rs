@@ -1,5 +1,6 @@
 //! The common parts of the arguments of several commands: values, colours and the groups of options in the help.
 
+use std::num::NonZero;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use picklock_sim::span::{Span, SpanError};
 /// The groups of options in the help.
 pub(super) const WHAT: &str = "What is run";
 pub(super) const HOW_MANY: &str = "How many runs";
+pub(super) const SITES: &str = "Which faults, and where";
 pub(super) const EXPECTED: &str = "What is expected";
 pub(super) const CONFIRMING: &str = "Shrinking and confirming";
 pub(super) const REPORT: &str = "Report";
@@ -54,6 +56,19 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time in which at least one run can begin.
+pub(super) fn budget(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err("no run can begin in no time: write a time above 0, like 60s".to_owned()),
+        time => Ok(time),
+    }
+}
+
 pub(super) fn engine(text: &str) -> Result<Engine, String> {
     text.parse()
+}
+
+/// A number of threads.
+pub(super) fn jobs(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number of threads: write a whole number from 1 up"))
 }

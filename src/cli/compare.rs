@@ -17,10 +17,10 @@ use super::selection::Selection;
 
 #[derive(Args)]
 #[command(after_help = "\
-All designs run on the same seeds, so the figures are paired. A violation is a figure here: the exit code is 0, or 1 if
-something is worse than in the baseline.
+All designs run on the same seeds, so the figures are paired. A violation is a figure here, not a failure: the exit code \
+is 0, or 1 if something is worse than in the baseline.
 
-With --out there is also a page, DIR/report.html, with a diagram of each failure.
+With --out there is also a page, report.html, with a diagram of each failure.
 
 Examples:
   picklock compare --design single,watchdog,redlock --scenario pause,client-partition --seeds 2000

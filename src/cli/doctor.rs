@@ -25,9 +25,9 @@ use super::{choose, environment, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
-A run that is not the same twice cannot be replayed, and a counterexample from it proves nothing. Each run is made twice in this
-process and once in another one; the first event that differs is named with its likely cause. For a lock of your own, see
-`Gate` and docs/guide/own-lock.md. The exit code is 1 if any run differs.
+A run that is not the same twice cannot be replayed, and a counterexample from it proves nothing. Each run is made twice \
+in this process and once in another one; the first event that differs is named with its likely cause. For a lock of your \
+own, see `Gate` and docs/guide/own-lock.md. The exit code is 1 if any run differs.
 
 Examples:
   picklock doctor
@@ -48,7 +48,7 @@ pub(crate) struct DoctorArgs {
     /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
     #[arg(long, value_name = "K=V")]
     set: Vec<String>,
-    /// How many seeds from 0 on, or a half-open range A..B
+    /// The seeds: N means 0 to N-1, A..B means A to B-1
     #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
     seeds: Range<u64>,
     /// Show what this machine offers for programs in virtual time instead

@@ -8,14 +8,14 @@ use picklock::experiments::{self, Experiment, Outcome, page};
 use picklock_campaign::files::write_whole;
 use picklock_model::text::nearest;
 
-use super::args::ColourOptions;
+use super::args::{ColourOptions, jobs};
 use super::exit::{Exit, Failure};
 use super::{format, progress, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
-Without a name it shows which experiments there are. The runs have fixed seeds: the same picklock prints the same
-page anywhere. A refuted claim is a result, not a failure: the exit code is 0.
+Without a name it lists the experiments. The runs have fixed seeds: the same version of picklock prints the same page \
+on each machine. A refuted claim is a result, not a failure: the exit code is 0.
 
 Examples:
   picklock experiment renewal-load
@@ -24,17 +24,17 @@ pub(crate) struct ExperimentArgs {
     /// Experiments by name
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// All of them
+    /// All experiments
     #[arg(long, conflicts_with = "names")]
     pub(crate) all: bool,
     /// text, markdown or json
     #[arg(long, default_value = "text")]
     pub(crate) format: String,
-    /// Writes NAME.svg for each that has a picture
+    /// Write NAME.svg for each experiment that has a picture
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZero<usize>>,
     #[command(flatten)]
     pub(crate) colours: ColourOptions,

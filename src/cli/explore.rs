@@ -19,71 +19,78 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::span::Span;
 
-use super::args::{ColourOptions, seeds, time};
+use super::args::{ColourOptions, HOW_MANY, REPORT, SITES, WHAT, budget, jobs, seeds};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
 use super::{choose, format, progress, screen};
 
 #[derive(Args)]
-#[command(after_help = "\
-A probe run is made first, without faults, and records every step that a process takes: clients, servers,
-the resource. Then each kind of fault hits each of these steps, one run for each. The failures are sorted
-by the fault, the host and the step.
-
-Faults: pause, suspend, stall, crash, restart, delay, lost-request, lost-reply, error-reply, cut, cancel, clock-step.
-The exit code is 1 if something breaks that does not break without a fault.
-
-Examples:
-  picklock explore --design single --scenario calm --fault pause
-  picklock explore --design single --scenario calm --place pause:137
-  picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s")]
+#[command(after_help = epilogue(), mut_arg("clock_points", |arg| arg.hide(true)))]
 pub(crate) struct ExploreArgs {
     /// Designs, separated by commas; all if absent
-    #[arg(long, value_name = "A,B")]
+    #[arg(long, value_name = "A,B", help_heading = WHAT)]
     design: Vec<String>,
     #[command(flatten)]
     programs: Programs,
     /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out
-    #[arg(long, value_name = "X", default_value = "calm")]
+    #[arg(long, value_name = "X", default_value = "calm", help_heading = WHAT)]
     scenario: String,
     /// A directory of scenario files instead of the built-in suite
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
     suite: Option<PathBuf>,
-    /// Kinds of faults, separated by commas; all if absent
-    #[arg(long, value_name = "F,G", value_delimiter = ',')]
+    /// Faults, separated by commas; all of the list below if absent
+    #[arg(long, value_name = "F,G", value_delimiter = ',', help_heading = SITES)]
     fault: Vec<String>,
     /// Duration of faults that have one, and size of a clock jump: a time, or a multiple of the lease
-    #[arg(long, value_name = "TIME", default_value = "1.5 x ttl")]
+    #[arg(long, value_name = "TIME", default_value = "1.5 x ttl", help_heading = SITES)]
     lasts: Span,
     /// Set a parameter of the scenario, as in ttl=2s; may be repeated
-    #[arg(long, value_name = "K=V")]
+    #[arg(long, value_name = "K=V", help_heading = WHAT)]
     set: Vec<String>,
-    /// How many workloads, by seeds from 0 on, or a half-open range A..B
-    #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds)]
+    /// The seeds of the workloads: N means 0 to N-1, A..B means A to B-1
+    #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds, help_heading = HOW_MANY)]
     seeds: Range<u64>,
     /// Client-1 asks first and reaches only so many stores; it is cut off from the other stores
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = SITES)]
     held: Option<u32>,
-    /// Then try pairs of faults that are harmless alone
-    #[arg(long)]
+    /// Then try pairs of faults of which each alone leads to no violation
+    #[arg(long, help_heading = SITES)]
     pairs: bool,
     /// How long to try pairs
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time, requires = "pairs")]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = budget, requires = "pairs", help_heading = SITES)]
     budget: Duration,
-    /// Show the run with this hit, as in pause:137; twice for a pair
-    #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"])]
+    /// Show the run of one injection site, as in pause:137; give two for a pair of faults
+    #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"], help_heading = SITES)]
     place: Vec<String>,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = HOW_MANY)]
     jobs: Option<NonZero<usize>>,
     /// text, markdown, json, or figures: the counts alone, for `run --explored`
-    #[arg(long, default_value = "text")]
+    #[arg(long, default_value = "text", help_heading = REPORT)]
     format: String,
-    /// Name every site that breaks something
-    #[arg(long)]
+    /// Name every site with a violation, not only the first of each group
+    #[arg(long, help_heading = REPORT)]
     verbose: bool,
     #[command(flatten)]
     colours: ColourOptions,
+}
+
+/// The part of the help after the options: the faults are those of the catalogue.
+fn epilogue() -> String {
+    let width = faults::at_sites().map(|fault| fault.name.len()).max().unwrap_or_default();
+    let fault = |fault: &AtSite| format!("  {:width$}  {}\n", fault.name, fault.doc);
+    let faults: String = faults::at_sites().map(fault).collect();
+    format!(
+        "First a probe run is made without faults. It records each injection point that a client, a server or the resource \
+         reaches. A fault at an injection point is an injection site: one run is made for each site. The report sorts the \
+         violations by fault, host and injection point.\n\n\
+         Faults:\n{faults}\n\
+         The exit code is 1 if a fault leads to a violation that the run without faults does not have.\n\n\
+         Examples:\n  \
+         picklock explore --design single --scenario calm --fault pause\n  \
+         picklock explore --design single --scenario calm --place pause:137\n  \
+         picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s"
+    )
 }
 
 /// The settings that let client-1 hold while the others ask, unless they are set otherwise: alone at first, and for most of its
@@ -100,7 +107,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     choose::fit_autonomous(&designs, &args.set)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
-            return Err(Failure::Input("--place goes with one design".to_owned()));
+            return Err(Failure::Input("--place shows one run: name one design with --design".to_owned()));
         };
         return show_one(args, design, &scenario);
     }
@@ -186,10 +193,11 @@ fn faults_of(names: &[String]) -> Result<Vec<&'static AtSite>, Failure> {
 fn hit(name: &str) -> Result<&'static AtSite, Failure> {
     faults::at_site_named(name).ok_or_else(|| {
         let names = || faults::at_sites().map(|hit| hit.name);
-        let near = nearest(name, names());
+        let same = faults::find(name).ok().and_then(|fault| fault.at_site.as_ref()).map(|fault| fault.name);
+        let near = same.or_else(|| nearest(name, names()));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();
-        Failure::Input(format!("`{name}` cannot be explored{hint}; there are {}", names.join(", ")))
+        Failure::Input(format!("there is no fault `{name}` to explore{hint}; there are {}", names.join(", ")))
     })
 }
 
@@ -199,7 +207,9 @@ fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     for place in &args.place {
         let (name, number) = place.split_once(':').unwrap_or((place, ""));
         let number = number.parse::<usize>().map_err(|_| {
-            Failure::Input(format!("`{place}` is no site: write a fault and a number, as in pause:137"))
+            Failure::Input(format!(
+                "`{place}` is not an injection site: write a fault and a number, as in pause:137"
+            ))
         })?;
         places.push((hit(name)?, number));
     }
@@ -213,8 +223,13 @@ fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     let request = request(args, &design, scenario, kinds)?;
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &places)?;
-    let run = run.map_err(|(hit, count)| {
-        Failure::Input(format!("there are {count} sites of {hit}, numbered from 0"))
+    let run = run.map_err(|(fault, count)| {
+        let known = match count {
+            0 => "has no injection site in this run".to_owned(),
+            1 => "has one injection site in this run, number 0".to_owned(),
+            _ => format!("has {count} injection sites in this run, numbered from 0 to {}", count - 1),
+        };
+        Failure::Input(format!("{fault} {known}"))
     })?;
     let mut line = format!(
         "picklock explore --design {} --scenario {}{}",

@@ -15,14 +15,21 @@ use super::{format, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
-A line each for what a process asks of a lock and what comes of it, with the time on its host's clock; see docs/guide/judge.md.
+Each line is one event: a process calls the lock, or its call returns. The time is that of the host's clock. \
+docs/guide/judge.md describes all fields.
 
   {\"time_ns\":1000,\"host\":\"web-1\",\"process\":7,\"type\":\"invoke\",\"f\":\"acquire\",\"key\":\"stock\"}
 
-What the clocks cannot decide, as far as they may be off, is unknown. Exit codes: 0 clean, 1 violated, 2 not a history,
-3 nothing is certain.
+If the order of two events depends on the error of the clocks, the verdict on them is `unknown`.
 
-Example: picklock judge history.jsonl --uncertainty 5ms")]
+Exit codes:
+  0  no violation, and something is certain
+  1  a violation
+  2  the file is not a history
+  3  nothing is certain
+
+Example:
+  picklock judge history.jsonl --uncertainty 5ms")]
 pub(crate) struct JudgeArgs {
     /// JSON lines, or EDN as Jepsen writes it
     #[arg(value_name = "FILE")]

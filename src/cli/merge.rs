@@ -5,34 +5,34 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use super::args::{ColourOptions, REPORT};
+use super::args::{ColourOptions, REPORT, jobs};
 use super::exit::{Exit, Failure};
 use super::run::{RunArgs, Source};
 use super::{invocation, results_dir, run};
 
 #[derive(Args)]
 #[command(after_help = "\
-The result is that of one process: the lowest seed of each violation is reduced, confirmed and reported here. --partial also
-shows the progress of a campaign that is still running.
+The result is the same as that of one process. The lowest seed of each violation is reduced, confirmed and reported here. \
+--partial also shows the progress of a campaign that is still running.
 
 Example:
   picklock run --seeds 10000 --shard 1/2 --out part-1
   picklock run --seeds 10000 --shard 2/2 --out part-2
   picklock merge part-1 part-2 --out results")]
 pub(crate) struct MergeArgs {
-    /// The directories that the shards were written to, each for the newest campaign in it; or folders of single runs
+    /// The results directories of the shards (the newest campaign in each counts), or folders of single campaigns in them
     #[arg(required = true, value_name = "DIR")]
     pub(crate) shards: Vec<PathBuf>,
-    /// Show what there is if shards are missing or have not come to their end
+    /// Report the runs that are there, also if shards are missing or have not ended
     #[arg(long)]
     pub(crate) partial: bool,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZero<usize>>,
     /// Report formats, separated by commas (see `picklock list formats`)
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
     pub(crate) format: Vec<String>,
-    /// Keep the reports, and a repro file for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
+    /// Save the reports, and a repro file for each violation, in a new folder of this directory; DIR/index.html lists all folders
     #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     /// Print all cells and all violations with their replay commands (default: a one-screen summary)

@@ -58,20 +58,26 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  picklock run                                          the whole suite, all designs
-  picklock run --design single --scenario pause         one lock, one fault
-  picklock run --design 'redlock{nodes=7}' --scenario clock-step --set held=5 --set stepped=2
-  picklock replay single pause 17                       show one run
-  picklock run --program 'python3 lock.py' --scenario pause   a lock in any language, unmodified
-  picklock compare --design single,redlock --seeds 2000
-  picklock judge history.jsonl --uncertainty 5ms        a lock's history from production
-  picklock experiment redlock-example                   a claim and what was measured of it
-  picklock list                                         what there is
-  picklock list designs single                          one thing, whole
-  picklock serve --topology sentinel --port 7001        the simulated servers, for your own client
+  picklock run                                        all designs, the whole suite
+  picklock run --design single --scenario pause       one design, one scenario
+  picklock run --program 'python3 lock.py' --scenario pause
+                                                      a lock in any language, unmodified
+  picklock replay single pause 17                     show the run of seed 17
+  picklock compare --design single,redlock            figures of designs, side by side
+  picklock judge history.jsonl --uncertainty 5ms      a history of a lock from production
+  picklock experiment redlock-example                 a claim and its measurement
+  picklock list                                       the names of everything
+  picklock list designs single                        all about the design `single`
+  picklock serve --topology sentinel --port 7001      the simulated servers, for your own client
 
-Exit codes: 0 as expected, 1 violation or an expected one not found, 2 usage or bad input, 3 inconclusive:
-no fault took effect in any run, 101 internal fault, 130 interrupted; the first of 101, 2, 130, 1, 3 that applies.";
+Exit codes:
+  0    every result is as expected
+  1    an unexpected violation, or an expected violation was not found
+  2    wrong usage or bad input
+  3    inconclusive: no run can show anything, for example because no fault took effect
+  101  internal error of picklock or of the code under test
+  130  interrupted
+If several apply, the first in the order 101, 2, 130, 1, 3 is given.";
 
 #[derive(Subcommand)]
 enum Command {

@@ -18,18 +18,18 @@ pub(crate) struct Programs {
     /// A command that implements the lock: requests on stdin, answers on stdout, one per line (see docs/guide/programs.md); may be repeated
     #[arg(long, value_name = "CMD")]
     program: Vec<String>,
-    /// On how many independent Redis stores the programs run
+    /// The number of independent Redis servers that the programs use
     #[arg(long, value_name = "N", conflicts_with = "topology")]
     stores: Option<u32>,
     #[arg(long, value_name = "TOPOLOGY", help = topologies())]
     topology: Option<String>,
-    /// When a client treats its lock as expired: naive = when it releases, trusting = at the reported deadline, honest = at a
-    /// deadline counted from before the request
+    /// When a client stops using its lock: naive = when it releases it, trusting = at the deadline that the program reports,
+    /// honest = at a deadline counted from before the request
     #[arg(long, value_name = "BELIEF")]
     belief: Option<String>,
-    /// Conditions under which the programs claim that somebody still gets the lock, separated by commas: minority-down,
-    /// primary-down, holder-paused, holder-dead, waiter-paused, client-cut; none if absent
-    #[arg(long, value_name = "CONDITIONS", requires = "program")]
+    /// Conditions under which the programs claim that a client still gets the lock, joined by `+`: minority-down, primary-down,
+    /// holder-paused, holder-dead, waiter-paused, client-cut; none if absent
+    #[arg(long, value_name = "A+B", requires = "program")]
     survives: Option<String>,
     /// The grants of the programs carry a `token`, and the client sends it with each write
     #[arg(long)]
@@ -42,7 +42,7 @@ pub(crate) struct Programs {
     #[arg(long, alias = "worker", conflicts_with = "renew")]
     autonomous: bool,
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
-    #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"])]
+    #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"], hide_possible_values = true)]
     servers: String,
     /// Inject faults also at each clock read and send of a program (slower)
     #[arg(long, alias = "looks")]

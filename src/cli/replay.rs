@@ -44,16 +44,16 @@ pub(crate) struct ReplayArgs {
     /// Set a parameter of the scenario
     #[arg(long, value_name = "K=V")]
     pub(crate) set: Vec<String>,
-    /// The engine; that of the repro file, or event, if absent
-    #[arg(long, value_parser = engine)]
+    /// The engine: `event` or `turmoil`; that of the repro file, or `event`, if absent
+    #[arg(long, value_name = "event|turmoil", value_parser = engine)]
     pub(crate) engine: Option<Engine>,
     /// text, json, html (a page with the diagram of the run), or one of those of single runs (see `picklock list formats`)
     #[arg(long, default_value = "text")]
     pub(crate) format: String,
-    /// Show every event, not only those that matter to the violation
+    /// Show each event, not only those that matter to the violation
     #[arg(long)]
     pub(crate) full: bool,
-    /// Reduce the run first, to what its violation needs: that of INVARIANT, or the one that asks for the most
+    /// Reduce the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most serious violation
     #[arg(
         long,
         value_name = "INVARIANT",
@@ -62,10 +62,10 @@ pub(crate) struct ReplayArgs {
         default_missing_value = ""
     )]
     pub(crate) shrink: Option<String>,
-    /// Reduce for no longer than this, and show what there is by then
+    /// Reduce for no longer than this, and show the smallest run found by then
     #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink")]
     pub(crate) shrink_budget: Duration,
-    /// Reduce by so many candidates at most: as far as a run was reduced when its time was over
+    /// Try at most N smaller runs; a replay line has it if the time for reducing was over
     #[arg(long, value_name = "N", requires = "shrink")]
     pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]

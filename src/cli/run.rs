@@ -33,15 +33,18 @@ use super::{choose, format, invocation, progress, results_dir, screen, shards};
 
 #[derive(Args)]
 #[command(after_help = "\
-Without --expect, the built-in designs under the built-in suite are compared with the expectations that come with
-picklock, unless --set, --suite or design parameters change something; any other violation is a failure. With --allow
-every design may violate what the file allows, and nothing else:
+picklock knows which violations to expect of its own designs in its own scenarios. A violation that is not expected is \
+a failure. Nothing is expected if --set, --suite or a parameter of a design changes the runs; then name a file with \
+--expect or --allow.
 
-  no_worse_than = \"watchdog\"                     # all that watchdog is known to violate
-  [pause]                                          # and also, under pause:
+With --allow, each design may violate what the file allows, and nothing else:
+
+  no_worse_than = \"watchdog\"      # all that watchdog is known to violate
+  [pause]                         # and also, under pause:
   allow = [\"mutual-exclusion\", \"no-lost-update\"]
 
-Example: picklock run --design single,redlock --scenario pause --seeds 2000 --out results --format text,junit")]
+Example:
+  picklock run --design single,redlock --scenario pause --out results --format text,junit")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) selection: Selection,
@@ -57,7 +60,7 @@ pub(crate) struct RunArgs {
     /// Do not reduce violations: report their runs as they were found
     #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_shrink: bool,
-    /// Reduce and confirm for no longer than this; the rest is reported as it was found
+    /// Reduce and confirm for no longer than this; further violations are reported as they were found
     #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
     pub(crate) shrink_budget: Duration,
     /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
@@ -69,10 +72,10 @@ pub(crate) struct RunArgs {
     /// A file of allowed violations, for locks and parameters without expectations
     #[arg(long, value_name = "FILE", conflicts_with = "expect", help_heading = EXPECTED)]
     pub(crate) allow: Option<PathBuf>,
-    /// The output of `explore --format figures`: a cell that holds then also shows what was exhausted
+    /// The output of `explore --format figures`: a cell without a violation then also shows how many injection sites were explored
     #[arg(long, value_name = "FILE", help_heading = EXPECTED)]
     pub(crate) explored: Option<PathBuf>,
-    /// Make only these of the runs, as in 2/8, or `auto`: as the environment of a parallel job says (see the guide)
+    /// Make only part I of N of the runs, as in 2/8; `auto` reads I and N from the environment of a parallel job (see the guide)
     #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast", help_heading = IN_PARTS)]
     pub(crate) shard: Option<Shard>,
     /// Resume the newest unfinished campaign of this command in --out

@@ -10,7 +10,7 @@ use clap::Args;
 use picklock_scenarios::scenario::set_each;
 use picklock_sim::engine::Engine;
 
-use super::args::{ColourOptions, HOW_MANY, REPORT, WHAT, engine, seeds, time};
+use super::args::{ColourOptions, HOW_MANY, REPORT, WHAT, budget, engine, jobs, seeds};
 use super::choose::{self, Chosen};
 use super::exit::Failure;
 use super::programs::Programs;
@@ -18,7 +18,7 @@ use super::programs::Programs;
 /// Which runs are made; shared by `run` and `compare`.
 #[derive(Args)]
 pub(crate) struct Selection {
-    /// Designs, separated by commas, as in 'redlock{nodes=7},single'; all if absent
+    /// Designs, separated by commas, as in 'redlock{nodes=7},single'; all of the suite if absent
     #[arg(long, value_name = "A,B", help_heading = WHAT)]
     pub(crate) design: Vec<String>,
     #[command(flatten)]
@@ -32,25 +32,25 @@ pub(crate) struct Selection {
     /// Set a parameter of the scenarios, as in ttl=2s or pause.for=1s..2s; may be repeated
     #[arg(long, value_name = "K=V", help_heading = WHAT)]
     pub(crate) set: Vec<String>,
-    /// How many seeds from 0 on, or a half-open range A..B
+    /// The seeds: N means 0 to N-1, A..B means A to B-1; 100 if absent, or as many as fit into --budget
     #[arg(long, value_name = "N|A..B", value_parser = seeds, help_heading = HOW_MANY)]
     pub(crate) seeds: Option<Range<u64>>,
     /// Derive the first seed from TEXT, for example a commit hash or a date
     #[arg(long, value_name = "TEXT", help_heading = HOW_MANY)]
     pub(crate) seeds_from: Option<String>,
-    /// Begin no further runs after this long, as in 60s
-    #[arg(long, value_name = "TIME", value_parser = time, help_heading = HOW_MANY)]
+    /// Begin no further runs after this time, as in 60s
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = HOW_MANY)]
     pub(crate) budget: Option<Duration>,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N", help_heading = HOW_MANY)]
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = HOW_MANY)]
     pub(crate) jobs: Option<NonZero<usize>>,
-    /// The engine of the runs
-    #[arg(long, default_value = "event", value_parser = engine, help_heading = HOW_MANY)]
+    /// The engine of the runs: `event`, or the independent and slower `turmoil`
+    #[arg(long, value_name = "event|turmoil", default_value = "event", value_parser = engine, help_heading = HOW_MANY)]
     pub(crate) engine: Engine,
     /// Report formats, separated by commas (see `picklock list formats`)
     #[arg(long, value_name = "FORMAT,...", value_delimiter = ',', default_value = "text", help_heading = REPORT)]
     pub(crate) format: Vec<String>,
-    /// Keep the reports, and a repro file for each violation, in a folder of their own in this directory; DIR/index.html shows all runs
+    /// Save the reports, and a repro file for each violation, in a new folder of this directory; DIR/index.html lists all folders
     #[arg(long, value_name = "DIR", help_heading = REPORT)]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

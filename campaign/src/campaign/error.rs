@@ -9,7 +9,7 @@ use crate::determinism::Departure;
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// A run could not be checked.
-    #[error("failed to run {design} under {scenario}: {source}")]
+    #[error("scenario `{scenario}`: {source}")]
     Check {
         /// The design's spelling.
         design: String,

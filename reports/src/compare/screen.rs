@@ -27,10 +27,11 @@ const NAME: usize = 24;
 /// The reasons of at least so many places are shown, however many designs there are.
 const LEAST: usize = 3;
 
-const ALONE: &str = "0 (<p): none, so below p at 95%; ?: inconclusive; -: does not apply";
+const ALONE: &str =
+    "0 (<p): no violation was found, so the rate is below p at 95%; ?: inconclusive; -: does not apply";
 const DIFFERENCES: &str = "differences: percentage points, same seeds; hardly chance if 0 lies outside";
-const SUMMED: &str = "of the conclusive runs, under the scenarios of the ranking and in its order; <p: none, and so below \
-                      p at 95%; ?: inconclusive; -: does not apply";
+const SUMMED: &str = "each figure: the share of the conclusive runs that violate the invariant; <p: no violation was found, so \
+                      the rate is below p at 95%; ?: inconclusive; -: does not apply";
 
 /// The page. `out` is the directory that everything was written to, if any.
 pub(super) fn page(comparison: &Comparison, style: &Style, out: Option<&Path>) -> String {

@@ -101,7 +101,7 @@ fn verdict(summary: &Summary) -> (Ink, String) {
     let (ink, words) = if unexpected > 0 {
         (Ink::Bad, format!("{}: {unexpected} of {made}", unexpected_word(summary)))
     } else if summary.cells.iter().all(|cell| verdict::conclusive(cell) == 0) {
-        (Ink::Warn, format!("no run was conclusive of {made}"))
+        (Ink::Warn, format!("inconclusive: none of the runs in {made} can show anything"))
     } else if too_few > 0 {
         let met = totals.met;
         (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs"))

@@ -147,7 +147,9 @@ fn totals(summary: &Summary) -> String {
         ));
     }
     lines.extend(totals.confirmed_share().map(|share| format!("- {share}")));
-    lines.push("- clean means that none was found in so many runs; the bound stands in the cell".to_owned());
+    lines.push(
+        "- clean: no violation was found in these runs; the bound of its rate stands in the cell".to_owned(),
+    );
     format!("## Summary\n\n{}\n", lines.join("\n"))
 }
 

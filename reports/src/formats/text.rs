@@ -110,7 +110,9 @@ fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
     let signs = legend::items(&legend::keys(matrix), str::to_owned);
     inked(page, Ink::Dim, &signs.join(", "), 0, style);
     let none = Mark::NotApplicable.sign();
-    let met = format!("met: as expected; few: too few runs for a verdict; {none}: no expectation applies");
+    let met = format!(
+        "met: yes or no = as expected or not, few = too few runs for a verdict, {none} = nothing is expected"
+    );
     inked(page, Ink::Dim, &met, 0, style);
 }
 
@@ -343,7 +345,7 @@ fn totals(page: &mut String, summary: &Summary, style: &Style) {
     inked(
         page,
         Ink::Dim,
-        "clean means that none was found in so many runs: the bounds stand beside the cells",
+        "clean: no violation was found in these runs; the bound of its rate stands beside the cell",
         0,
         style,
     );

@@ -68,7 +68,7 @@ pub(crate) fn found(cell: &Cell) -> String {
         Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
         Mark::Unknown if conclusive(cell) == 0 => "no run was conclusive".to_owned(),
         Mark::Unknown => format!(
-            "clean, but a fault hit what was granted or held in only {} of {} {}, too few to say that it holds",
+            "no violation, but a fault hit a grant or a held lock in only {} of {} {}: too few for a verdict",
             cell.hit_lock,
             cell.runs,
             numbers::plural(cell.runs, "run"),

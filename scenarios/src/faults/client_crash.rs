@@ -25,7 +25,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "crash",
-        doc: "a client or a server dies for good; not the only server, without which there is no lock",
+        doc: "a client or a server dies for good (never the only server)",
         scenario: "client-crash",
         at: Where::Process(no_resource),
         act: |stage, point| {

@@ -24,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "lost-reply",
-        doc: "a request is executed, and its connection dies before the reply",
+        doc: "a request is executed, and its connection breaks before the reply",
         scenario: "lost-reply",
         at: Where::Request,
         act: |_, point| vec![(here(point), Action::LoseReply { from: Target::host(&*point.peer) })],

@@ -22,7 +22,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "lost-request",
-        doc: "a request is lost with its connection, and not executed",
+        doc: "a request is lost with its connection; no store executes it",
         scenario: "lost-request",
         at: Where::Request,
         act: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],

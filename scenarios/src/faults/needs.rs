@@ -38,11 +38,12 @@ pub(super) fn enough(args: &Args, param: Param<Shares>, stores: u32) -> Result<(
     let name = param.name;
     match args.get(param) {
         Share::Exactly(asked) if asked > u64::from(stores) => {
-            Err(format!("its parameter `{name}` is {asked}, and the design has {stores} stores"))
+            Err(format!("its parameter `{name}` is {asked}, and the stores of the design are {stores}"))
         }
-        Share::Minority if stores < 3 => {
-            Err(format!("its parameter `{name}` is minority, and fewer than half of {stores} is none"))
-        }
+        Share::Minority if stores < 3 => Err(format!(
+            "its parameter `{name}` is `minority`, which is fewer than half of the stores: it needs three stores, and the \
+                 design has {stores}"
+        )),
         _ => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "pause",
-        doc: "a process stops, of a client, a server or the resource; its clocks go on",
+        doc: "the process of a client, a server or the resource stops; its clocks go on",
         scenario: "pause",
         at: Where::Process(anybody),
         act: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],

@@ -32,7 +32,7 @@ pub struct Run {
 
 /// The code under test panicked, or gave up.
 #[derive(Debug, thiserror::Error)]
-#[error("design `{design}` {} under seed {seed}: {message}", if *.unfit { "cannot be tested" } else { "panicked" })]
+#[error("design `{design}` {}, seed {seed}: {message}", if *.unfit { "cannot be tested" } else { "panicked" })]
 pub struct Panicked {
     /// The design's spelling.
     pub design: String,

@@ -19,12 +19,13 @@ mod violations;
 
 #[derive(Args)]
 #[command(after_help = "\
-Each run is made twice with the same plan, faults included: on the simulated servers and on the real ones, both in virtual time. What
-the clients do, send and are answered is compared word by word; the first difference is named. It needs a redis-server.
-The exit code is 1 if any run differs in words.
+Each run is made twice with the same plan, faults included: on the simulated servers and on the real ones, both in virtual \
+time. The calls of the clients, their requests and the replies are compared word by word; the first difference is named. It \
+needs a redis-server. The exit code is 1 if any run differs in words.
 
-With --violations each violation that is found on simulated servers is reduced and tried on the real ones, under 16 networks other than its
-own: a line for each, with how often the simulated servers show it there, and how many were seen in at least half of them.
+With --violations, each violation that is found on simulated servers is reduced and run on the real ones, under 16 other \
+draws of the network's latencies. There is a line for each, with the number of networks in which the simulated and the \
+real servers show it.
 
 Examples:
   picklock conformance --design single,redlock --scenario calm,pause,node-restart --seeds 5
@@ -42,7 +43,7 @@ pub(crate) struct ConformanceArgs {
     /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
     #[arg(long, value_name = "K=V")]
     set: Vec<String>,
-    /// How many seeds from 0 on, or a half-open range A..B
+    /// The seeds: N means 0 to N-1, A..B means A to B-1
     #[arg(long, value_name = "N|A..B", default_value = "5", value_parser = seeds)]
     seeds: Range<u64>,
     #[command(flatten)]

@@ -23,6 +23,9 @@ pub(crate) enum ResultsDirError {
     /// `latest` is not a link of this directory's.
     #[error("{} is {what}, not a link of picklock's: move it away, or name another directory for --out", path.display())]
     Foreign { path: PathBuf, what: String },
+    /// There is no shard to merge.
+    #[error("{} has no campaign: name a directory that `picklock run --shard I/N --out DIR` has written to", dir.display())]
+    NoShard { dir: PathBuf },
     /// There is no campaign to resume.
     #[error("no unfinished campaign in {}; start one without --resume", dir.display())]
     Nothing { dir: PathBuf },

@@ -116,6 +116,9 @@ pub(crate) fn parts(named: &Path, partial: bool) -> Result<Vec<Part>, Failure> {
     let all: Vec<Found> = runs(named)?.into_iter().filter(has_journal).collect();
     let ended = |found: &&Found| partial || found.manifest.state == State::Ended;
     let Some(lead) = all.iter().find(ended).or(all.first()) else {
+        if !named.join(FILE).exists() {
+            return Err(ResultsDirError::NoShard { dir: named.to_owned() }.into());
+        }
         return Ok(vec![read(&named.join(FILE))?]);
     };
     let of_how_many = |found: &Found| Some(found.manifest.shard.as_ref()?.split_once('/')?.1.to_owned());

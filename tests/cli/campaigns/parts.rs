@@ -257,7 +257,11 @@ fn a_comparison_is_held_against_an_older_one() {
     std::fs::write(&old, text.replace("\"conclusive\"", "\"exorcised\"")).unwrap();
     let refused = compare("single", &["--baseline", "old/comparison.json"]);
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("old/comparison.json: missing field `conclusive`"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("old/comparison.json: not a comparison: missing field `conclusive`"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

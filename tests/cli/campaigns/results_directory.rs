@@ -155,8 +155,8 @@ fn what_is_no_store_is_refused_with_what_to_do_and_nothing_is_left_behind() {
     let folder = folders(&there("stale")).remove(0);
     let folder = format!("stale/{}", folder.file_name().unwrap().to_str().unwrap());
     for (out, says) in [
-        ("file", "failed to write file: File exists (os error 17); something else has that name"),
-        ("file/below", "something else has that name: name another directory for --out"),
+        ("file", "failed to write file: File exists (os error 17); a file has that name"),
+        ("file/below", "a file has that name: name a directory for --out"),
         ("taken", "taken/latest is a directory, not a link of picklock's: move it away, or name another"),
         ("strange", "strange/latest is a link to /nowhere/at/all, not a link of picklock's"),
         (
