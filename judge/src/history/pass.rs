@@ -35,8 +35,8 @@ impl<'t> History<'t> {
 /// The state of the pass.
 struct Pass<'t> {
     history: History<'t>,
-    /// By host.
-    standing: Vec<Standing>,
+    /// The state of each host, by its number.
+    host_states: Vec<HostState>,
     /// The indices of the keys.
     keys: BTreeMap<&'t Key, usize>,
     /// The keys by the names of their records, where these are others.
@@ -53,7 +53,7 @@ struct Pass<'t> {
 
 /// The state of a host: if it takes writes, and if it runs.
 #[derive(Clone, Copy)]
-struct Standing {
+struct HostState {
     takes_writes: bool,
     runs: bool,
     /// When it last came up, or its wall clock was moved: nothing ran out in the time before that by what its clock says now.
@@ -69,8 +69,8 @@ struct Creation {
 
 impl<'t> Pass<'t> {
     fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>, knows_tasks: bool) -> Pass<'t> {
-        let stands =
-            |role| Standing { takes_writes: role == Role::Leader, runs: true, jumped: TrueTime::default() };
+        let initial =
+            |role| HostState { takes_writes: role == Role::Leader, runs: true, jumped: TrueTime::default() };
         let mut pass = Pass {
             history: History {
                 trace,
@@ -86,7 +86,7 @@ impl<'t> Pass<'t> {
                 disruptions: Vec::new(),
                 walls: BTreeMap::new(),
             },
-            standing: trace.hosts.iter().map(|host| stands(host.role)).collect(),
+            host_states: trace.hosts.iter().map(|host| initial(host.role)).collect(),
             keys: BTreeMap::new(),
             names,
             knows_tasks,
@@ -139,7 +139,7 @@ impl<'t> Pass<'t> {
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key, .. } | What::Lost { key } => self.vanished(event, key),
             What::ClockStepped { by_ns } => {
-                self.update(event.host, |standing| standing.jumped = event.at);
+                self.update(event.host, |state| state.jumped = event.at);
                 self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
             }
             What::DriftSet { ppm } => {
@@ -172,9 +172,9 @@ impl<'t> Pass<'t> {
 
             What::Crashed { .. } => self.crashed(event),
             What::Restarted => {
-                self.update(event.host, |standing| {
-                    standing.runs = true;
-                    standing.jumped = event.at;
+                self.update(event.host, |state| {
+                    state.runs = true;
+                    state.jumped = event.at;
                 });
                 self.history.disruptions.push(event);
             }
@@ -359,7 +359,7 @@ impl<'t> Pass<'t> {
     }
 
     fn crashed(&mut self, event: &'t Event) {
-        self.update(event.host, |standing| standing.runs = false);
+        self.update(event.host, |state| state.runs = false);
         self.history.disruptions.push(event);
         self.history.host_changes.push(event);
         let last = GrantId { task: u32::MAX, ..GrantId::new(event.host, u32::MAX) };
@@ -374,7 +374,7 @@ impl<'t> Pass<'t> {
     }
 
     fn turned(&mut self, event: &'t Event, takes_writes: bool) {
-        self.update(event.host, |standing| standing.takes_writes = takes_writes);
+        self.update(event.host, |state| state.takes_writes = takes_writes);
         self.history.host_changes.push(event);
     }
 
@@ -386,14 +386,14 @@ impl<'t> Pass<'t> {
         }
     }
 
-    fn update(&mut self, host: HostId, change: impl FnOnce(&mut Standing)) {
-        if let Some(standing) = self.standing.get_mut(usize::from(host.0)) {
-            change(standing);
+    fn update(&mut self, host: HostId, change: impl FnOnce(&mut HostState)) {
+        if let Some(state) = self.host_states.get_mut(usize::from(host.0)) {
+            change(state);
         }
     }
 
     fn takes_writes(&self, host: HostId) -> bool {
-        self.standing.get(usize::from(host.0)).is_some_and(|standing| standing.takes_writes)
+        self.host_states.get(usize::from(host.0)).is_some_and(|state| state.takes_writes)
     }
 
     fn created(&mut self, event: &'t Event, key: &'t Key) {
@@ -424,8 +424,8 @@ impl<'t> Pass<'t> {
         let ended = self.known_key(key).and_then(|key| self.live.remove(&(key, event.host)));
         if let Some(record) = ended {
             // A store that is down grants nothing, whatever runs out meanwhile.
-            let standing = self.standing.get(usize::from(event.host.0));
-            let jumped = standing.map_or(event.at, |standing| standing.jumped);
+            let state = self.host_states.get(usize::from(event.host.0));
+            let jumped = state.map_or(event.at, |state| state.jumped);
             let over_at = self.history.ran_out(event).max(jumped.min(event.at));
             self.history.records[record].end(event, over_at);
         }
@@ -436,9 +436,9 @@ impl<'t> Pass<'t> {
         let grant = grant.filter(|_| self.knows_tasks);
         let (Some(grant), Some(key)) = (grant, self.known_key(key)) else { return 0 };
         let kept = |((_, host), record): &(&(usize, HostId), &usize)| {
-            let standing = self.standing.get(usize::from(host.0));
+            let state = self.host_states.get(usize::from(host.0));
             self.history.records[**record].created.grant == Some(grant)
-                && standing.is_some_and(|standing| standing.takes_writes && standing.runs)
+                && state.is_some_and(|state| state.takes_writes && state.runs)
         };
         let of_key = (key, HostId(0))..=(key, HostId(u16::MAX));
         self.live.range(of_key).filter(kept).count() as u32
