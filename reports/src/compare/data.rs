@@ -4,7 +4,7 @@ use picklock_campaign::summary::Cell;
 use serde::Serialize;
 
 use super::comparison::Comparison;
-use super::differences::{self, Against};
+use super::differences::{self, PairedComparison};
 use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
@@ -78,13 +78,13 @@ struct DifferenceJson<'a> {
 }
 
 impl<'a> DifferenceJson<'a> {
-    fn of(against: &Against<'a>) -> Vec<DifferenceJson<'a>> {
-        let Against { scenario, design, against, seeds, ref differences } = *against;
+    fn of(comparison: &PairedComparison<'a>) -> Vec<DifferenceJson<'a>> {
+        let PairedComparison { scenario, design, best, seeds, ref differences } = *comparison;
         let each = differences.iter().map(|(invariant, Difference { by, low, high })| DifferenceJson {
             scenario,
             invariant: invariant.name,
             design,
-            against,
+            against: best,
             seeds,
             difference: *by,
             low: *low,

@@ -7,31 +7,31 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) hits: u64,
-    pub(super) of: u64,
+    pub(super) tries: u64,
 }
 
 impl Count {
     pub(super) fn share(self) -> f64 {
-        self.hits as f64 / self.of.max(1) as f64
+        self.hits as f64 / self.tries.max(1) as f64
     }
 }
 
 /// The probability of two counts that differ at least as much as these, if the rate is the same.
 pub(super) fn fisher(one: Count, other: Count) -> f64 {
     let hits = one.hits + other.hits;
-    let fewest = hits.saturating_sub(other.of);
-    let most = hits.min(one.of);
-    let ln = |of: u64, hits: u64| ln_choose(of, hits);
-    let all = ln(one.of + other.of, hits);
-    let chance = |k: u64| (ln(one.of, k) + ln(other.of, hits - k) - all).exp();
+    let fewest = hits.saturating_sub(other.tries);
+    let most = hits.min(one.tries);
+    let all = ln_choose(one.tries + other.tries, hits);
+    let chance = |k: u64| (ln_choose(one.tries, k) + ln_choose(other.tries, hits - k) - all).exp();
     // What is as likely as the counts found is not to be lost to the last bit of a float.
     let limit = chance(one.hits) * (1.0 + 1e-7);
     (fewest..=most).map(chance).filter(|chance| *chance <= limit).sum::<f64>().min(1.0)
 }
 
-fn ln_choose(of: u64, k: u64) -> f64 {
+/// The natural logarithm of the number of ways to choose `k` of `n`.
+fn ln_choose(n: u64, k: u64) -> f64 {
     let ln_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
-    ln_factorial(of) - ln_factorial(k) - ln_factorial(of - k)
+    ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
 /// Which of these probabilities are too small for chance, all at once at this level.
@@ -54,8 +54,8 @@ mod tests {
 
     use super::*;
 
-    fn count(hits: u64, of: u64) -> Count {
-        Count { hits, of }
+    fn count(hits: u64, tries: u64) -> Count {
+        Count { hits, tries }
     }
 
     #[test]

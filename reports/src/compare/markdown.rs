@@ -55,8 +55,9 @@ fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError
             table.row(row.chain([further.join("<br>")]));
         }
         page.push_str(&format!("## {}\n\n{}\n", escape(scenario), table.text));
-        let here = differences.iter().filter(|against| against.scenario == scenario);
-        let lines: Vec<String> = here.map(|it| format!("- {}\n", escape(&it.words().join(", ")))).collect();
+        let here = differences.iter().filter(|comparison| comparison.scenario == scenario);
+        let lines: Vec<String> =
+            here.map(|comparison| format!("- {}\n", escape(&comparison.words().join(", ")))).collect();
         if !lines.is_empty() {
             page.push_str(&format!("{}\n", lines.concat()));
         }

@@ -45,7 +45,7 @@ impl Pairs {
             let at = if second.violated.contains(invariant) { 0 } else { 1 };
             counts.violated.entry(invariant).or_default()[at] += 1;
         }
-        for invariant in second.violated.iter().filter(|it| !first.violated.contains(it)) {
+        for invariant in second.violated.iter().filter(|name| !first.violated.contains(name)) {
             counts.violated.entry(invariant).or_default()[2] += 1;
         }
     }

@@ -3,7 +3,7 @@
 use picklock_campaign::summary::Summary;
 
 use super::comparison::Comparison;
-use super::differences::Against;
+use super::differences::PairedComparison;
 use super::ranking::Ranked;
 use super::shared::Shared;
 use crate::page::layout::{enumerated, paragraph, printable, wrap};
@@ -55,10 +55,10 @@ pub(super) fn scenario_head(scenario: &str, style: &Style) -> String {
 }
 
 /// The paired differences under a scenario.
-pub(super) fn differences(all: &[Against<'_>], scenario: &str, columns: usize) -> String {
+pub(super) fn differences(comparisons: &[PairedComparison<'_>], scenario: &str, columns: usize) -> String {
     let mut page = String::new();
-    for against in all.iter().filter(|against| against.scenario == scenario) {
-        let words: Vec<String> = against.words().iter().map(|it| printable(it).into_owned()).collect();
+    for comparison in comparisons.iter().filter(|comparison| comparison.scenario == scenario) {
+        let words: Vec<String> = comparison.words().iter().map(|word| printable(word).into_owned()).collect();
         for (at, line) in enumerated(&words, columns.saturating_sub(4)).iter().enumerate() {
             page.push_str(&format!("{}{line}\n", if at == 0 { "  " } else { "    " }));
         }

@@ -75,7 +75,7 @@ pub(crate) fn ranking(summary: &Summary) -> Vec<Ranked<'_>> {
 /// Which of the designs keep the data whole, in a sentence.
 pub(crate) fn title<'a>(ranking: impl Iterator<Item = &'a Ranked<'a>>) -> String {
     let ranking: Vec<&Ranked<'_>> = ranking.collect();
-    let whole = ranking.iter().filter(|one| one.protects == Protects::InTheseRuns).count();
+    let whole = ranking.iter().filter(|ranked| ranked.protects == Protects::InTheseRuns).count();
     match ranking.as_slice() {
         [] => "Nothing was run".to_owned(),
         [one] => match one.protects {

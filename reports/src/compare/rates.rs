@@ -46,7 +46,8 @@ pub(crate) fn table(cells: &[&Cell], columns: &[&'static Invariant], name: usize
     let band = (style.columns().saturating_sub(2 + name) / COLUMN).max(1);
     let mut page = String::new();
     for invariants in columns.chunks(band) {
-        let head: String = invariants.iter().map(|it| format!("  {}", left(it.number, COLUMN - 2))).collect();
+        let head: String =
+            invariants.iter().map(|invariant| format!("  {}", left(invariant.number, COLUMN - 2))).collect();
         let head = format!("  {}{}", left(if name > 0 { "design" } else { "" }, name), head.trim_end());
         page.push_str(&format!("{}\n", style.paint(Ink::Dim, &head)));
         for cell in cells.iter().filter(|cell| cell.skipped.is_none()) {

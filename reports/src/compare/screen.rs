@@ -80,8 +80,10 @@ fn legend(invariants: &[&'static Invariant], columns: usize) -> String {
 
 /// The first places with their reasons, as many as fit, and how many follow.
 fn first_places(places: &[String], room: usize, style: &Style) -> String {
-    let (title, places) = places.split_first().map_or((String::new(), places), |(it, all)| (it.clone(), all));
-    let (rule, places) = places.split_last().map_or((String::new(), places), |(it, all)| (it.clone(), all));
+    let (title, places) =
+        places.split_first().map_or((String::new(), places), |(title, places)| (title.clone(), places));
+    let (rule, places) =
+        places.split_last().map_or((String::new(), places), |(rule, places)| (rule.clone(), places));
     let more = |count: usize| match places.len() - count {
         0 => String::new(),
         more => paragraph(&format!("and {more} more, in the order of the table"), 2, style.columns()),
@@ -104,7 +106,7 @@ fn summed(comparison: &Comparison, ranking: &[Ranked<'_>], style: &Style, most: 
     let most = most.saturating_sub(1 + lines(&note)) / bands.len().max(1);
     let mut page = String::from("\n");
     for invariants in bands {
-        let heads: String = invariants.iter().map(|it| right(it.number, COLUMN)).collect();
+        let heads: String = invariants.iter().map(|invariant| right(invariant.number, COLUMN)).collect();
         let line = format!("  {}{heads}", left("design", name));
         page.push_str(&format!("{}\n", style.paint(Ink::Dim, &line)));
         page.push_str(&rows(comparison, ranking, invariants, name, most.saturating_sub(1), style));
@@ -153,14 +155,15 @@ fn rows(
 
 /// How often a design violated an invariant, over those of the scenarios that say something of it, in four columns.
 fn rate(cells: &[&Cell], invariant: &Invariant) -> (Ink, String) {
-    let of: Vec<&&Cell> = cells.iter().filter(|cell| applies(cell, invariant.name)).collect();
-    if of.is_empty() {
+    let applicable: Vec<&&Cell> = cells.iter().filter(|cell| applies(cell, invariant.name)).collect();
+    if applicable.is_empty() {
         return (Ink::Plain, Mark::NotApplicable.sign().to_owned());
     }
     let runs = |cell: &Cell| cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
-    let known = of.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Unknown);
-    let (violated, conclusive) =
-        known.fold((0, 0), |(all, of), cell| (all + runs(cell), of + verdict::conclusive(cell)));
+    let known = applicable.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Unknown);
+    let (violated, conclusive) = known.fold((0, 0), |(violated, conclusive), cell| {
+        (violated + runs(cell), conclusive + verdict::conclusive(cell))
+    });
     match clean_bound(conclusive) {
         None => (Ink::Plain, Mark::Unknown.sign().to_owned()),
         Some(bound) if violated == 0 => (Ink::Plain, format!("<{:.0}%", (bound * 100.0).ceil())),

@@ -11,8 +11,8 @@ use crate::page::numbers::plural;
 /// The scenarios that all designs ran.
 pub(crate) struct Shared<'a> {
     scenarios: BTreeSet<&'a str>,
-    /// How many any of them ran.
-    of: usize,
+    /// The number of scenarios that any of them ran.
+    any_ran: usize,
 }
 
 impl<'a> Shared<'a> {
@@ -22,12 +22,12 @@ impl<'a> Shared<'a> {
         let designs = distinct(ran().map(|cell| cell.design.as_str())).len();
         let all: BTreeSet<&str> = ran().map(|cell| cell.scenario.as_str()).collect();
         let by = |scenario: &str| {
-            distinct(ran().filter(|it| it.scenario == scenario).map(|it| it.design.as_str()))
+            distinct(ran().filter(|cell| cell.scenario == scenario).map(|cell| cell.design.as_str()))
         };
         let scenarios: BTreeSet<&str> =
             all.iter().copied().filter(|scenario| by(scenario).len() == designs).collect();
-        let of = all.len();
-        Shared { scenarios: if scenarios.is_empty() { all } else { scenarios }, of }
+        let any_ran = all.len();
+        Shared { scenarios: if scenarios.is_empty() { all } else { scenarios }, any_ran }
     }
 
     /// True if a cell was run, under one of them.
@@ -37,7 +37,7 @@ impl<'a> Shared<'a> {
 
     /// The conditions left out, as the end of a sentence.
     pub(crate) fn limits(&self) -> String {
-        let (shared, all) = (self.scenarios.len(), self.of);
+        let (shared, all) = (self.scenarios.len(), self.any_ran);
         if shared == all {
             return String::new();
         }

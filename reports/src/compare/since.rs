@@ -118,9 +118,9 @@ impl Since {
                     .iter()
                     .find(|rate| rate.invariant == invariant.name)
                     .map_or(0, |rate| rate.runs);
-                let was = Count { hits, of: then.conclusive };
+                let was = Count { hits, tries: then.conclusive };
                 let hits = cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
-                let is = Count { hits: hits.min(conclusive), of: conclusive };
+                let is = Count { hits: hits.min(conclusive), tries: conclusive };
                 if was.hits + is.hits == 0 || silent(&then.not_applicable) || silent(&cell.not_applicable) {
                     continue;
                 }
@@ -128,8 +128,8 @@ impl Since {
                     design: cell.design.clone(),
                     scenario: cell.scenario.clone(),
                     invariant: invariant.name,
-                    then: (was.hits, was.of),
-                    now: (is.hits, is.of),
+                    then: (was.hits, was.tries),
+                    now: (is.hits, is.tries),
                     p: fisher(was, is),
                     change: if is.share() < was.share() { Change::Better } else { Change::Worse },
                 });
@@ -184,7 +184,7 @@ impl Since {
             for changed in self.changes.iter().filter(|changed| changed.change == change) {
                 let Changed { design, scenario, invariant, then, now, p, .. } = changed;
                 let rate = |(hits, of): (u64, u64)| {
-                    format!("{} ({hits} of {of})", percent(Count { hits, of }.share()))
+                    format!("{} ({hits} of {of})", percent(Count { hits, tries: of }.share()))
                 };
                 let (then, now) = (rate(*then), rate(*now));
                 lines.push(format!(

@@ -37,12 +37,12 @@ fn whole(comparison: &Comparison, style: &Style) -> String {
     page.push_str(&places(summary, &ranking(summary), style).concat());
     let name = measures::name_columns(summary, columns);
     let invariants = rates::columns(summary);
-    let against = differences::all(comparison);
+    let differences = differences::all(comparison);
     for scenario in comparison.scenarios() {
         page.push_str(&scenario_head(scenario, style));
         let cells = comparison.cells(scenario);
         page.push_str(&rates::table(&cells, &invariants, name, style));
-        page.push_str(&parts::differences(&against, scenario, columns));
+        page.push_str(&parts::differences(&differences, scenario, columns));
         page.push_str(&measures::table(&cells, name, style));
     }
     page.push_str(&comparison.since.as_ref().map(|since| since.page(style)).unwrap_or_default());

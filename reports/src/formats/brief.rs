@@ -13,7 +13,7 @@ use picklock_campaign::summary::{Cell, Summary, Violation};
 use picklock_sim::family;
 
 use super::text;
-use crate::matrix::verdict::{self, Mark, Standing, Totals};
+use crate::matrix::verdict::{self, ExpectationStatus, Mark, Totals};
 use crate::matrix::{Matrix, finding, folded};
 use crate::page::layout::{distinct, printable, wrap};
 use crate::page::numbers::plural;
@@ -122,10 +122,10 @@ fn unexpected_word(summary: &Summary) -> &'static str {
 
 /// True if a cell makes the campaign fail.
 fn is_unexpected(cell: &Cell) -> bool {
-    match Standing::of(cell) {
-        Standing::NotMet => true,
-        Standing::Free => Mark::of(cell).is_violation(),
-        Standing::Met | Standing::TooFew => false,
+    match ExpectationStatus::of(cell) {
+        ExpectationStatus::NotMet => true,
+        ExpectationStatus::NoExpectation => Mark::of(cell).is_violation(),
+        ExpectationStatus::Met | ExpectationStatus::TooFew => false,
     }
 }
 
@@ -203,11 +203,15 @@ pub(crate) fn next(page: &mut String, summary: &Summary, style: &Style) {
 }
 
 fn most_informative(summary: &Summary) -> Option<&Violation> {
-    let all = summary.cells.iter().flat_map(|cell| violations(cell).map(move |(name, it)| (cell, name, it)));
+    let all = summary
+        .cells
+        .iter()
+        .flat_map(|cell| violations(cell).map(move |(name, violation)| (cell, name, violation)));
     let unexpected = all.clone().filter(|(cell, invariant, _)| verdict::counts(cell, invariant));
-    let rarest = unexpected.min_by_key(|(cell, invariant, it)| interest(summary, cell, invariant, it));
-    let plainest = || all.min_by_key(|(cell, invariant, it)| plainness(cell, invariant, it));
-    rarest.or_else(plainest).map(|(_, _, it)| it)
+    let rarest =
+        unexpected.min_by_key(|(cell, invariant, violation)| interest(summary, cell, invariant, violation));
+    let plainest = || all.min_by_key(|(cell, invariant, violation)| plainness(cell, invariant, violation));
+    rarest.or_else(plainest).map(|(_, _, violation)| violation)
 }
 
 /// The less, the sooner a run of it is understood: the data harmed, no control, the fault that everybody knows, the lock that most

@@ -7,7 +7,7 @@ use picklock_campaign::summary::{Cell, Summary};
 
 use super::text;
 use crate::format::{Format, ReportError};
-use crate::matrix::verdict::{self, Mark, Standing};
+use crate::matrix::verdict::{self, ExpectationStatus, Mark};
 use crate::page::layout::printable;
 use crate::page::paint::Style;
 
@@ -51,7 +51,7 @@ fn annotations(cell: &Cell) -> Vec<String> {
         let said = format!("{headline}\n{}", violation.replay);
         all.push(command("error", &title, &said));
     }
-    if all.is_empty() && Standing::of(cell) == Standing::NotMet {
+    if all.is_empty() && ExpectationStatus::of(cell) == ExpectationStatus::NotMet {
         let why = cell.unmet_because.as_deref().unwrap_or("the results differ from what is expected");
         all.push(command("error", &title, why));
     }

@@ -12,7 +12,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::text;
 use crate::format::{Format, ReportError};
-use crate::matrix::verdict::{self, Mark, Standing};
+use crate::matrix::verdict::{self, ExpectationStatus, Mark};
 use crate::page::layout::{distinct, printable};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
@@ -71,7 +71,7 @@ fn made(cell: &Cell) -> String {
 
 /// The reason why the cell fails, if it does.
 fn fault(cell: &Cell) -> Option<String> {
-    if Standing::of(cell) == Standing::NotMet {
+    if ExpectationStatus::of(cell) == ExpectationStatus::NotMet {
         let why = cell.unmet_because.as_deref();
         return Some(why.unwrap_or("the results differ from the expectation file").to_owned());
     }
@@ -122,6 +122,10 @@ fn expected(cell: &Cell) -> String {
         violated => format!("expected: {} violated within {within} runs", violated.join(", ")),
     };
     let may = if may.is_empty() { String::new() } else { format!("; allowed: {}", may.join(", ")) };
-    let few = if Standing::of(cell) == Standing::TooFew { "; too few runs for a verdict" } else { "" };
+    let few = if ExpectationStatus::of(cell) == ExpectationStatus::TooFew {
+        "; too few runs for a verdict"
+    } else {
+        ""
+    };
     format!("{must}{may}{few}")
 }

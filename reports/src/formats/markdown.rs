@@ -6,7 +6,7 @@ use picklock_judge::invariants::{self, Invariant};
 
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
-use crate::matrix::verdict::{self, Standing, Totals};
+use crate::matrix::verdict::{self, ExpectationStatus, Totals};
 use crate::matrix::{Matrix, Square, legend};
 use crate::page::markdown::{Table, block, code, escape};
 use crate::page::numbers::plural;
@@ -91,11 +91,11 @@ fn found(cell: &Cell) -> String {
 }
 
 fn as_expected(cell: &Cell) -> String {
-    let word = match Standing::of(cell) {
-        Standing::Met => "yes",
-        Standing::NotMet => "**no**",
-        Standing::TooFew => "too few runs for a verdict",
-        Standing::Free => Mark::NotApplicable.sign(),
+    let word = match ExpectationStatus::of(cell) {
+        ExpectationStatus::Met => "yes",
+        ExpectationStatus::NotMet => "**no**",
+        ExpectationStatus::TooFew => "too few runs for a verdict",
+        ExpectationStatus::NoExpectation => Mark::NotApplicable.sign(),
     };
     match &cell.unmet_because {
         Some(why) => format!("{word}: {}", escape(why)),

@@ -13,7 +13,7 @@ use picklock_campaign::summary::{Cell, Summary, Violation};
 
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
-use crate::matrix::verdict::{self, Standing, Totals};
+use crate::matrix::verdict::{self, ExpectationStatus, Totals};
 use crate::matrix::{Matrix, Square, finding, legend};
 use crate::page::layout::{distinct, left, printable, right, spaces, staircase, width, wrap};
 use crate::page::numbers::plural;
@@ -177,7 +177,7 @@ impl Columns {
 
     fn cell(&self, page: &mut String, nth: usize, cell: &Cell, style: &Style) {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
-        let line = self.line(&printable(&cell.scenario), &runs, &unknown, Standing::of(cell).word());
+        let line = self.line(&printable(&cell.scenario), &runs, &unknown, ExpectationStatus::of(cell).word());
         let indent = self.found.unwrap_or(Columns::BELOW);
         let mut notes = painted(&notes(cell), self.page - indent, style);
         // Only the mark and the notes are coloured: the eye finds them, and the numbers stay easy to read.
@@ -274,11 +274,14 @@ pub(crate) fn stories<'a>(
     detail: timeline::Detail,
 ) {
     let counting = cells.flat_map(|cell| {
-        cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant)).map(|(_, it)| it)
+        cell.violations
+            .iter()
+            .filter(|(invariant, _)| verdict::counts(cell, invariant))
+            .map(|(_, violation)| violation)
     });
     // All violations of one run are shown together, once.
     let mut stories: Vec<&Arc<Story>> = Vec::new();
-    for story in counting.filter_map(|it| it.story.as_ref()) {
+    for story in counting.filter_map(|violation| violation.story.as_ref()) {
         if !stories.iter().any(|other| Arc::ptr_eq(other, story)) {
             stories.push(story);
         }
@@ -309,7 +312,7 @@ pub(crate) fn stories<'a>(
 }
 
 fn unmet(page: &mut String, summary: &Summary, style: &Style) {
-    let unmet = summary.cells.iter().filter(|cell| Standing::of(cell) == Standing::NotMet);
+    let unmet = summary.cells.iter().filter(|cell| ExpectationStatus::of(cell) == ExpectationStatus::NotMet);
     for (at, cell) in unmet.enumerate() {
         if at == 0 {
             section(page, "not as expected", style);

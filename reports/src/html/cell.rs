@@ -9,10 +9,10 @@ use picklock_campaign::summary::Cell;
 use picklock_judge::invariants;
 
 use super::about;
-use super::designs::{self, Standing};
+use super::designs::{self, RankedDesign};
 use super::parts::Part;
 use super::story;
-use crate::compare::differences::Against;
+use crate::compare::differences::PairedComparison;
 use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
@@ -20,20 +20,27 @@ use crate::matrix::{Square, verdict};
 use crate::page::layout::printable;
 
 /// A design: the reason for its rank, and the findings under each scenario.
-pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Against<'_>]) -> Part {
-    let id = format!("d{}", one.place);
-    let name = printable(one.ranked.design);
-    let differing = against.iter().filter(|it| it.design == one.ranked.design && !it.differences.is_empty());
-    let differing: Vec<&Against<'_>> = differing.collect();
+pub(super) fn design(
+    design: &RankedDesign<'_>,
+    about: &About,
+    designs: usize,
+    comparisons: &[PairedComparison<'_>],
+) -> Part {
+    let id = format!("d{}", design.place);
+    let name = printable(design.ranked.design);
+    let differing = comparisons
+        .iter()
+        .filter(|beside| beside.design == design.ranked.design && !beside.differences.is_empty());
+    let differing: Vec<&PairedComparison<'_>> = differing.collect();
     let inner = html! {
             (back(None))
             h2 id={ (id) "h" } tabindex="-1" { (name) }
-            p { (about::claim(about, one.ranked.design)) }
-            p.lead { "Place " (one.place) " of " (of) ". Protects the data: " (one.ranked.protects.words())
-                @if !one.ranked.why.is_empty() { ": " (printable(&one.ranked.why)) }
+            p { (about::claim(about, design.ranked.design)) }
+            p.lead { "Place " (design.place) " of " (designs) ". Protects the data: " (design.ranked.protects.words())
+                @if !design.ranked.why.is_empty() { ": " (printable(&design.ranked.why)) }
                 "."
             }
-            p { "Runs that harmed the data: " (designs::rate(one)) "." }
+            p { "Runs that harmed the data: " (designs::rate(design)) "." }
             (wide(&format!("Scenarios of {name}"), &html! {
                 table.list.stack {
                     caption.v { "What was found of " (name) " under each scenario" }
@@ -43,7 +50,7 @@ pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Ag
                         @for measure in MEASURES { th.num scope="col" { (measure) } }
                     } }
                     tbody {
-                        @for (nth, cell) in &one.cells {
+                        @for (nth, cell) in &design.cells {
                             @let square = Square::of(*nth, cell);
                             @let mark = square.mark;
                             tr {
@@ -62,7 +69,7 @@ pub(super) fn design(one: &Standing<'_>, about: &About, of: usize, against: &[Ag
             @if !differing.is_empty() {
                 h3 { "Beside the best, under the same seeds" }
                 p.dim { "In percentage points, with Newcombe’s paired interval at 95%. One that leaves out 0 is hardly chance." }
-                ul.plain { @for one in differing { li { b { (printable(one.scenario)) } ": " (printable(&one.words().join(", "))) } } }
+                ul.plain { @for beside in differing { li { b { (printable(beside.scenario)) } ": " (printable(&beside.words().join(", "))) } } }
             }
     };
     Part { id, inner }
@@ -90,7 +97,7 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
             @for (at, (story, invariants)) in stories.iter().enumerate() {
                 (story::within(story, &format!("{id}-{}", at + 1), &title(at + 1, stories.len(), invariants)))
             }
-            @for (invariant, violation) in cell.violations.iter().filter(|(_, it)| it.story.is_none()) {
+            @for (invariant, violation) in cell.violations.iter().filter(|(_, violation)| violation.story.is_none()) {
                 h3 { (invariant) ", first seen under seed " (violation.first_seed) }
                 (command(&violation.replay))
             }
@@ -98,11 +105,11 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
     Part { id, inner }
 }
 
-/// The title of a failure.
-fn title(at: usize, of: usize, invariants: &[&str]) -> String {
-    match of {
+/// The title of a failure, with its number among the failures of the cell.
+fn title(number: usize, failures: usize, invariants: &[&str]) -> String {
+    match failures {
         1 => format!("How it breaks: {}", invariants.join(", ")),
-        _ => format!("Way {at} of {of}: {}", invariants.join(", ")),
+        _ => format!("Way {number} of {failures}: {}", invariants.join(", ")),
     }
 }
 
@@ -110,10 +117,11 @@ fn title(at: usize, of: usize, invariants: &[&str]) -> String {
 fn stories(cell: &Cell) -> Vec<(&Arc<Story>, Vec<&str>)> {
     let mut stories: Vec<(&Arc<Story>, Vec<&str>)> = Vec::new();
     for invariant in invariants::ALL {
-        let Some(story) = cell.violations.get(invariant.name).and_then(|it| it.story.as_ref()) else {
+        let Some(story) = cell.violations.get(invariant.name).and_then(|violation| violation.story.as_ref())
+        else {
             continue;
         };
-        match stories.iter_mut().find(|(one, _)| Arc::ptr_eq(one, story)) {
+        match stories.iter_mut().find(|(known, _)| Arc::ptr_eq(known, story)) {
             Some((_, names)) => names.push(invariant.name),
             None => stories.push((story, vec![invariant.name])),
         }
@@ -135,7 +143,9 @@ fn back(cell: Option<(usize, &str, Option<usize>)>) -> Markup {
 }
 
 fn violations(cell: &Cell) -> Markup {
-    let found = invariants::ALL.iter().filter_map(|it| Some((it, cell.violations.get(it.name)?)));
+    let found = invariants::ALL
+        .iter()
+        .filter_map(|invariant| Some((invariant, cell.violations.get(invariant.name)?)));
     wide(
         "What was violated",
         &html! {

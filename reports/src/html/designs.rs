@@ -17,8 +17,8 @@ use crate::page::numbers::{self, percent, percent_up};
 /// The width of the drawing of a rate.
 const WIDTH: f64 = 96.0;
 
-/// A design as it stands.
-pub(super) struct Standing<'a> {
+/// A design with its place in the ranking, its cells and its measures.
+pub(super) struct RankedDesign<'a> {
     pub(super) ranked: Ranked<'a>,
     /// Its place in the ranking, from 1.
     pub(super) place: usize,
@@ -29,7 +29,7 @@ pub(super) struct Standing<'a> {
     p50: Option<std::time::Duration>,
 }
 
-impl Standing<'_> {
+impl RankedDesign<'_> {
     /// How often the data was harmed, with what the runs allow it to be.
     pub(super) fn harmed(&self) -> Option<(f64, f64, f64)> {
         let Ranked { harmed, conclusive, .. } = self.ranked;
@@ -52,19 +52,24 @@ impl Standing<'_> {
 }
 
 /// All designs, the best first.
-pub(super) fn standings(summary: &Summary) -> Vec<Standing<'_>> {
+pub(super) fn ranked_designs(summary: &Summary) -> Vec<RankedDesign<'_>> {
     let shared = Shared::of(summary);
-    let of = |(ranked, place): (_, usize)| standing(summary, &shared, ranked, place);
-    ranking(summary).into_iter().zip(1..).map(of).collect()
+    let with_place = |(ranked, place): (_, usize)| ranked_design(summary, &shared, ranked, place);
+    ranking(summary).into_iter().zip(1..).map(with_place).collect()
 }
 
-fn standing<'a>(summary: &'a Summary, shared: &Shared<'_>, ranked: Ranked<'a>, place: usize) -> Standing<'a> {
+fn ranked_design<'a>(
+    summary: &'a Summary,
+    shared: &Shared<'_>,
+    ranked: Ranked<'a>,
+    place: usize,
+) -> RankedDesign<'a> {
     let cells: Vec<(usize, &Cell)> =
         summary.cells.iter().enumerate().filter(|(_, cell)| cell.design == ranked.design).collect();
     let mut metrics = Metrics::default();
     let alike = cells.iter().filter(|(_, cell)| shared.holds(cell));
     alike.for_each(|(_, cell)| metrics.merge(&cell.metrics));
-    Standing {
+    RankedDesign {
         ranked,
         place,
         cells,
@@ -75,11 +80,11 @@ fn standing<'a>(summary: &'a Summary, shared: &Shared<'_>, ranked: Ranked<'a>, p
 }
 
 /// The ranking as a table.
-pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
+pub(super) fn table(designs: &[RankedDesign<'_>]) -> Markup {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| Mark::NotApplicable.sign().to_owned());
     let inner = html! {
         table.rank.stack {
-            caption.v { "Designs, the one that protects the data best first" }
+            caption.v { "Designs, the design that protects the data best first" }
             thead { tr {
                 th scope="col" { span.v { "place" } }
                 th scope="col" { "design" }
@@ -90,18 +95,18 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
                 th.num scope="col" { "messages" }
             } }
             tbody {
-                @for one in standings {
-                    tr class=(one.class()) {
-                        td.num { (one.place) }
+                @for design in designs {
+                    tr class=(design.class()) {
+                        td.num { (design.place) }
                         th scope="row" {
-                            span.sign title=(one.ranked.protects.words()) { (one.ranked.protects.mark().sign()) }
-                            a href={ "#d" (one.place) } { (printable(one.ranked.design)) }
+                            span.sign title=(design.ranked.protects.words()) { (design.ranked.protects.mark().sign()) }
+                            a href={ "#d" (design.place) } { (printable(design.ranked.design)) }
                         }
-                        td.rate data-l="data harmed" { div { (whisker(one)) span { (rate(one)) } } }
-                        td.num data-l="two held" { (percent(one.ranked.held as f64 / one.ranked.conclusive.max(1) as f64)) }
-                        td.num data-l="available" { (or_none(one.availability.map(percent))) }
-                        td.num data-l="wait" { (or_none(one.p50.map(numbers::span))) }
-                        td.num data-l="messages" { (or_none(one.messages.map(|each| format!("{each:.1}")))) }
+                        td.rate data-l="data harmed" { div { (whisker(design)) span { (rate(design)) } } }
+                        td.num data-l="two held" { (percent(design.ranked.held as f64 / design.ranked.conclusive.max(1) as f64)) }
+                        td.num data-l="available" { (or_none(design.availability.map(percent))) }
+                        td.num data-l="wait" { (or_none(design.p50.map(numbers::span))) }
+                        td.num data-l="messages" { (or_none(design.messages.map(|each| format!("{each:.1}")))) }
                     }
                 }
             }
@@ -111,10 +116,10 @@ pub(super) fn table(standings: &[Standing<'_>]) -> Markup {
 }
 
 /// A rate with its interval, in words.
-pub(super) fn rate(one: &Standing<'_>) -> Markup {
-    match one.harmed() {
+pub(super) fn rate(design: &RankedDesign<'_>) -> Markup {
+    match design.harmed() {
         None => html! { "not conclusive" },
-        Some((_, _, bound)) if one.ranked.harmed == 0 => {
+        Some((_, _, bound)) if design.ranked.harmed == 0 => {
             html! { "0 " span.dim { "(<" (percent_up(bound)) ")" } }
         }
         Some((rate, low, high)) => {
@@ -135,14 +140,14 @@ fn scale() -> Markup {
     }
 }
 
-fn whisker(one: &Standing<'_>) -> Markup {
+fn whisker(design: &RankedDesign<'_>) -> Markup {
     let x = |share: f64| format!("{:.1}", 8.0 + WIDTH * share);
     html! {
         svg.whisk width=(WIDTH + 16.0) height="18" aria-hidden="true" {
             path.grid d={ "M" (x(0.0)) " 0V18M" (x(0.5)) " 0V18M" (x(1.0)) " 0V18" } {}
-            @if let Some((rate, low, high)) = one.harmed() {
+            @if let Some((rate, low, high)) = design.harmed() {
                 path.span d={ "M" (x(low)) " 9H" (x(high)) } {}
-                @if one.ranked.harmed == 0 {
+                @if design.ranked.harmed == 0 {
                     path.bound d={ "M" (x(high)) " 4V14" } {}
                 } @else {
                     rect.dot x={ (format!("{:.1}", 8.0 + WIDTH * rate - 1.5)) } y="4" width="3" height="10" {}

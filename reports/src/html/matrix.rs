@@ -6,7 +6,7 @@
 use maud::{Markup, html};
 use picklock_campaign::summary::Summary;
 
-use super::designs::Standing;
+use super::designs::RankedDesign;
 use crate::html::frame::wide;
 use crate::matrix::mark::Mark;
 use crate::matrix::statistics::{clean_bound, wilson};
@@ -14,7 +14,7 @@ use crate::matrix::verdict;
 use crate::matrix::{Matrix, Square, legend};
 use crate::page::layout::printable;
 
-pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
+pub(super) fn matrix(summary: &Summary, designs: &[RankedDesign<'_>]) -> Markup {
     let matrix = Matrix::of(summary);
     let table = html! {
         table.matrix {
@@ -24,12 +24,12 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
                 @for scenario in &matrix.scenarios { th scope="col" { span { (printable(scenario)) } } }
             } }
             tbody {
-                @for one in standings {
+                @for design in designs {
                     tr {
                         th scope="row" {
-                            a href={ "#d" (one.place) } { span.dim { (one.place) " " } (printable(one.ranked.design)) }
+                            a href={ "#d" (design.place) } { span.dim { (design.place) " " } (printable(design.ranked.design)) }
                         }
-                        @for found in matrix.row(one.ranked.design).iter().flat_map(|row| &row.squares) {
+                        @for found in matrix.row(design.ranked.design).iter().flat_map(|row| &row.squares) {
                             @match found {
                                 Some(square) => (cell(square)),
                                 None => td {},
@@ -49,7 +49,7 @@ pub(super) fn matrix(summary: &Summary, standings: &[Standing<'_>]) -> Markup {
 /// The legend of the signs.
 fn key(matrix: &Matrix<'_>) -> Markup {
     let more = |mark: Mark| match mark {
-        Mark::Harmed => ": a stale change was applied, or one was lost",
+        Mark::Harmed => ": a stale change was applied, or design was lost",
         Mark::Blocked | Mark::Violated => ", and no data harmed",
         Mark::Holds => "; the rate is below what stands there, at 95%",
         Mark::Unknown => ": not put to the test",

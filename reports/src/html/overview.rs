@@ -3,17 +3,17 @@
 use maud::{Markup, html};
 use picklock_campaign::summary::{Cell, Summary};
 
-use super::designs::{self, Standing, standings};
+use super::designs::{self, RankedDesign, ranked_designs};
 use super::{about, cell, frame, matrix, parts, plot};
-use crate::compare::differences::Against;
+use crate::compare::differences::PairedComparison;
 use crate::compare::ranking::title;
 use crate::compare::shared::Shared;
 use crate::page::layout::{distinct, printable};
 use crate::page::numbers::plural;
 
-pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) -> String {
-    let standings = standings(summary);
-    let title = title(standings.iter().map(|one| &one.ranked));
+pub(super) fn page(summary: &Summary, pairing: &str, comparisons: &[PairedComparison<'_>]) -> String {
+    let designs = ranked_designs(summary);
+    let title = title(designs.iter().map(|design| &design.ranked));
     let body = html! {
         header.top id="top" {
             p.kicker { "picklock" @if summary.partial { " · partial: interrupted" } }
@@ -26,24 +26,24 @@ pub(super) fn page(summary: &Summary, pairing: &str, against: &[Against<'_>]) ->
                 div.first {
                     section aria-labelledby="ranking" {
                         h2 id="ranking" { "Which designs protect the data" }
-                        (designs::table(&standings))
+                        (designs::table(&designs))
                     }
                     section aria-labelledby="plot" {
                         h2 id="plot" { "Harm, availability, cost" }
-                        (plot::plot(&standings))
+                        (plot::plot(&designs))
                     }
                 }
                 section aria-labelledby="matrix" {
                     h2 id="matrix" { "Where they break" }
                     p.dim { "In each cell, in percent: the share of the runs that put the design to the test in which the worst of it was found, and its interval at 95%. \
                                Each cell leads to its failures." }
-                    (matrix::matrix(summary, &standings))
+                    (matrix::matrix(summary, &designs))
                 }
             }
             section.overview aria-labelledby="names" {
                 (about::all(&summary.about, summary.cells.iter().map(|cell| cell.design.as_str())))
             }
-            (led_to(summary, &standings, against))
+            (details(summary, &designs, comparisons))
         }
         footer { (notes(summary)) }
     };
@@ -62,19 +62,19 @@ fn extent(summary: &Summary) -> String {
 }
 
 /// A part for each design and for each cell that was run.
-fn led_to(summary: &Summary, standings: &[Standing<'_>], against: &[Against<'_>]) -> Markup {
+fn details(summary: &Summary, designs: &[RankedDesign<'_>], comparisons: &[PairedComparison<'_>]) -> Markup {
     let breaks = |cell: &Cell| !cell.violations.is_empty();
-    let of = |one: &Standing<'_>| {
-        let run = one.cells.iter().filter(|(_, cell)| cell.skipped.is_none());
+    let of_design = |design: &RankedDesign<'_>| {
+        let run = design.cells.iter().filter(|(_, cell)| cell.skipped.is_none());
         let cells = run.map(|(nth, cell)| {
             let next = (nth + 1..summary.cells.len()).find(|at| breaks(&summary.cells[*at]));
-            cell::cell(*nth, cell, &summary.about, one.place, next)
+            cell::cell(*nth, cell, &summary.about, design.place, next)
         });
-        std::iter::once(cell::design(one, &summary.about, standings.len(), against))
+        std::iter::once(cell::design(design, &summary.about, designs.len(), comparisons))
             .chain(cells)
             .collect::<Vec<_>>()
     };
-    parts::all(&standings.iter().map(of).collect::<Vec<_>>())
+    parts::all(&designs.iter().map(of_design).collect::<Vec<_>>())
 }
 
 fn notes(summary: &Summary) -> Markup {

@@ -6,7 +6,7 @@
 
 use maud::{Markup, html};
 
-use super::designs::Standing;
+use super::designs::RankedDesign;
 use crate::compare::ranking::Protects;
 use crate::html::frame::wide;
 use crate::page::axis::{Axis, place};
@@ -24,7 +24,7 @@ const HEIGHT: f64 = 520.0;
 const LEAST: f64 = 0.005;
 
 struct Mark<'a> {
-    of: &'a Standing<'a>,
+    design: &'a RankedDesign<'a>,
     /// Its true place.
     at: (f64, f64),
     /// Where there was room for it.
@@ -36,13 +36,13 @@ struct Mark<'a> {
 }
 
 /// The drawing; nothing where nothing was measured.
-pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
-    let measured = || standings.iter().filter_map(|one| one.availability);
+pub(super) fn plot(designs: &[RankedDesign<'_>]) -> Markup {
+    let measured = || designs.iter().filter_map(|design| design.availability);
     let Some(least) = measured().min_by(f64::total_cmp) else { return html! {} };
     let from = ((least * 20.0).floor() / 20.0 - 0.05).clamp(0.0, 0.9);
     let across = Axis::linear((from, 1.0), (LEFT + 18.0, RIGHT - 22.0));
     let up = Axis::logarithmic((LEAST, 1.0), SCALE);
-    let marks = marks(standings, &across, &up);
+    let marks = marks(designs, &across, &up);
     let step = if 1.0 - from > 0.5 { 0.2 } else { 0.1 };
     let ticks = (0..=20).map(|nth| 1.0 - f64::from(nth) * step).filter(|share| *share >= from - 1e-9);
     let rates = [0.01, 0.03, 0.1, 0.3, 1.0];
@@ -86,37 +86,37 @@ pub(super) fn plot(standings: &[Standing<'_>]) -> Markup {
 }
 
 fn shape(mark: &Mark<'_>) -> Markup {
-    let of = mark.of;
-    let harmed = of.harmed().map_or_else(|| "not conclusive".to_owned(), |(rate, ..)| percent(rate));
+    let design = mark.design;
+    let harmed = design.harmed().map_or_else(|| "not conclusive".to_owned(), |(rate, ..)| percent(rate));
     let facts = format!(
         "{}: data harmed in {harmed}, available {}, {} messages an acquire",
-        printable(of.ranked.design),
-        of.availability.map_or_else(|| "not measured".to_owned(), percent),
-        of.messages.map_or_else(|| "no".to_owned(), |each| format!("{each:.1}")),
+        printable(design.ranked.design),
+        design.availability.map_or_else(|| "not measured".to_owned(), percent),
+        design.messages.map_or_else(|| "no".to_owned(), |each| format!("{each:.1}")),
     );
     let (x, y, r) = (mark.x, mark.y, mark.radius);
     html! {
-        a href={ "#d" (of.place) } class=(of.class()) {
+        a href={ "#d" (design.place) } class=(design.class()) {
             title { (facts) }
-            @if of.ranked.protects == Protects::No {
+            @if design.ranked.protects == Protects::No {
                 @let r = r * 1.2;
                 path d={ "M" (place(x)) " " (place(y - r)) "L" (place(x + r)) " " (place(y)) "L" (place(x)) " " (place(y + r)) "L" (place(x - r)) " " (place(y)) "z" } {}
             } @else {
                 circle cx=(place(x)) cy=(place(y)) r=(place(r)) {}
             }
-            text.mid x=(place(x)) y=(place(y + 4.0)) { (of.place) }
+            text.mid x=(place(x)) y=(place(y + 4.0)) { (design.place) }
         }
     }
 }
 
 /// The marks, each moved until it covers none before it.
-fn marks<'a>(standings: &'a [Standing<'a>], across: &Axis, up: &Axis) -> Vec<Mark<'a>> {
+fn marks<'a>(designs: &'a [RankedDesign<'a>], across: &Axis, up: &Axis) -> Vec<Mark<'a>> {
     let mut marks: Vec<Mark<'a>> = Vec::new();
-    for of in standings {
-        let Some(share) = of.availability else { continue };
+    for design in designs {
+        let Some(share) = design.availability else { continue };
         let x = across.at(share);
-        let radius = (8.0 + of.messages.unwrap_or(0.0).sqrt() * 1.2).min(18.0);
-        let harmed = of.harmed().filter(|(rate, ..)| *rate > 0.0);
+        let radius = (8.0 + design.messages.unwrap_or(0.0).sqrt() * 1.2).min(18.0);
+        let harmed = design.harmed().filter(|(rate, ..)| *rate > 0.0);
         let at = (x, harmed.map_or(BAND.0 + radius + 6.0, |(rate, ..)| up.at(rate)));
         let covers = |(x, y): (f64, f64)| {
             marks.iter().any(|other| {
@@ -126,7 +126,7 @@ fn marks<'a>(standings: &'a [Standing<'a>], across: &Axis, up: &Axis) -> Vec<Mar
         };
         let (x, y) = around(at).find(|place| !covers(*place)).unwrap_or(at);
         let reach = harmed.map(|(_, low, high)| (up.at(low), up.at(high)));
-        marks.push(Mark { of, at, x, y, radius, reach });
+        marks.push(Mark { design, at, x, y, radius, reach });
     }
     marks
 }

@@ -90,7 +90,7 @@ pub fn index(rows: &[Row], now: &str) -> String {
 #[must_use]
 pub fn under_way(going: &Going<'_>) -> String {
     let verdict = progress(going);
-    let share = going.of.map(|of| going.done.min(of) as f64 / of.max(1) as f64);
+    let share = going.of.map(|runs| going.done.min(runs) as f64 / runs.max(1) as f64);
     let body = html! {
         header.top {
             p.kicker { "picklock · under way" @if let Some(shard) = going.shard { " · shard " (printable(shard)) } }
@@ -223,11 +223,11 @@ fn files(manifest: &Manifest) -> impl Iterator<Item = &str> {
 
 fn progress(going: &Going<'_>) -> String {
     let Going { done, of, reporting, violating, .. } = *going;
-    let share = of.map(|of| {
-        let share = done.min(of) as f64 / of.max(1) as f64;
+    let share = of.map(|runs| {
+        let share = done.min(runs) as f64 / runs.max(1) as f64;
         // Below one in a hundred a digit more shows that something moves.
         let share = if share < 0.01 { percent(share) } else { format!("{:.0}%", (share * 100.0).floor()) };
-        format!("{share} of {}", grouped(of))
+        format!("{share} of {}", grouped(runs))
     });
     if reporting {
         let share = share.unwrap_or_else(|| grouped(done));

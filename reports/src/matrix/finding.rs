@@ -47,8 +47,11 @@ fn one(row: &Row<'_>) -> String {
     }
     let of = found.iter().filter(|square| square.mark != Mark::NotApplicable).count();
     let under = |mark: Mark| {
-        let names: Vec<&str> =
-            found.iter().filter(|square| square.mark == mark).map(|it| it.cell.scenario.as_str()).collect();
+        let names: Vec<&str> = found
+            .iter()
+            .filter(|square| square.mark == mark)
+            .map(|square| square.cell.scenario.as_str())
+            .collect();
         let count = names.len();
         let said = match mark {
             Mark::Harmed => "harmed the data",

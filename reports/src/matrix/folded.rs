@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::legend;
 use super::mark::{Mark, UNMET};
-use super::verdict::{self, Standing};
+use super::verdict::{self, ExpectationStatus};
 use super::{Matrix, Square};
 use crate::page::layout::{enumerated, left, printable, spaces, tent, width, wrap};
 use crate::page::paint::{Ink, Style};
@@ -103,7 +103,7 @@ fn rows<'a>(matrix: &Matrix<'a>) -> Vec<Row<'a>> {
 
 fn symbol(square: &Square<'_>) -> (Ink, String) {
     // Only unexpected results stand out, and harmed data.
-    let ink = match (Standing::of(square.cell), verdict::ink(square.cell)) {
+    let ink = match (ExpectationStatus::of(square.cell), verdict::ink(square.cell)) {
         (_, Ink::Bad) => Ink::Bad,
         (_, ink) if square.mark != Mark::Violated => ink,
         _ => Ink::Plain,

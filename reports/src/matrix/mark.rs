@@ -98,8 +98,8 @@ pub(super) fn worst(cell: &Cell) -> Option<u64> {
         Mark::Blocked => name == progress::INVARIANT.name,
         _ => true,
     };
-    let of = cell.violations.iter().filter(|(name, _)| is_meant(name));
-    of.map(|(_, violation)| violation.runs).max()
+    let meant = cell.violations.iter().filter(|(name, _)| is_meant(name));
+    meant.map(|(_, violation)| violation.runs).max()
 }
 
 /// The conclusive runs.
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn each_sign_class_and_meaning_is_there_once() {
-        for of in [Mark::sign, Mark::class, Mark::words] {
-            let mut all = Mark::ALL.map(of).to_vec();
+        for text_of in [Mark::sign, Mark::class, Mark::words] {
+            let mut all = Mark::ALL.map(text_of).to_vec();
             all.sort_unstable();
             all.dedup();
             assert_eq!(all.len(), Mark::ALL.len(), "{all:?}");

@@ -7,7 +7,7 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{self, Invariant};
 
 use self::mark::Mark;
-use self::verdict::Standing;
+use self::verdict::ExpectationStatus;
 use crate::page::layout::distinct;
 
 pub(crate) mod finding;
@@ -93,7 +93,7 @@ impl<'a> Matrix<'a> {
 
 impl<'a> Square<'a> {
     pub(crate) fn of(nth: usize, cell: &'a Cell) -> Square<'a> {
-        let unmet = Standing::of(cell) == Standing::NotMet;
+        let unmet = ExpectationStatus::of(cell) == ExpectationStatus::NotMet;
         Square { nth, cell, mark: Mark::of(cell), unmet, worst: mark::worst(cell) }
     }
 

@@ -29,18 +29,18 @@ pub(crate) fn clean(runs: u64) -> String {
     }
 }
 
-/// Wilson's score interval at 95% for `hits` in `of`; `None` if nothing was tried.
-pub(crate) fn wilson(hits: u64, of: u64) -> Option<(f64, f64)> {
-    if of == 0 {
+/// Wilson's score interval at 95% for `hits` in so many `runs`; `None` without runs.
+pub(crate) fn wilson(hits: u64, runs: u64) -> Option<(f64, f64)> {
+    if runs == 0 {
         return None;
     }
-    let (n, p) = (of as f64, hits.min(of) as f64 / of as f64);
+    let (n, p) = (runs as f64, hits.min(runs) as f64 / runs as f64);
     let centre = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     // At the ends the formula is exactly 0 or 1; rounding must not leave a crumb of it.
     let low = if hits == 0 { 0.0 } else { (centre - spread) / scale };
-    let high = if hits >= of { 1.0 } else { (centre + spread) / scale };
+    let high = if hits >= runs { 1.0 } else { (centre + spread) / scale };
     Some((low.max(0.0), high.min(1.0)))
 }
 
@@ -64,16 +64,18 @@ pub(crate) struct Difference {
 /// The rate of the first less that of the second, with Newcombe's paired interval at 95%; `None` without runs.
 pub(crate) fn paired_difference(counts: TwoByTwo) -> Option<Difference> {
     let TwoByTwo { both, first, second, neither } = counts;
-    let of = both + first + second + neither;
-    let ((l1, u1), (l2, u2)) = (wilson(both + first, of)?, wilson(both + second, of)?);
-    let [a, b, c, d, n] = [both, first, second, neither, of].map(|count| count as f64);
+    let runs = both + first + second + neither;
+    let ((l1, u1), (l2, u2)) = (wilson(both + first, runs)?, wilson(both + second, runs)?);
+    let [a, b, c, d, n] = [both, first, second, neither, runs].map(|count| count as f64);
     let (p1, p2) = ((a + b) / n, (a + c) / n);
     let marginals = (a + b) * (c + d) * (a + c) * (b + d);
     let product = a * d - b * c;
     // A positive correlation makes the interval narrow, so it is corrected for continuity; a negative one is not.
     let corrected = if product > 0.0 { (product - n / 2.0).max(0.0) } else { product };
     let phi = if marginals > 0.0 { corrected / marginals.sqrt() } else { 0.0 };
-    let reach = |one: f64, other: f64| (one * one - 2.0 * phi * one * other + other * other).max(0.0).sqrt();
+    let reach = |of_first: f64, of_second: f64| {
+        (of_first * of_first - 2.0 * phi * of_first * of_second + of_second * of_second).max(0.0).sqrt()
+    };
     let by = p1 - p2;
     let low = (by - reach(p1 - l1, u2 - p2)).max(-1.0);
     let high = (by + reach(u1 - p1, p2 - l2)).min(1.0);

@@ -11,9 +11,9 @@ use crate::page::paint::Ink;
 
 pub(crate) use super::mark::{Mark, OF_DATA, conclusive, harms_data, is_of_data};
 
-/// How a cell stands to the expectation file.
+/// The result of a cell, compared with the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum ExpectationStatus {
     /// As expected.
     Met,
     /// Not as expected.
@@ -21,35 +21,35 @@ pub(crate) enum Standing {
     /// There is an expectation, but too few runs to judge it.
     TooFew,
     /// Nothing is expected: every violation counts.
-    Free,
+    NoExpectation,
 }
 
-impl Standing {
-    pub(crate) fn of(cell: &Cell) -> Standing {
+impl ExpectationStatus {
+    pub(crate) fn of(cell: &Cell) -> ExpectationStatus {
         match (cell.met, &cell.expected) {
-            (Some(true), _) => Standing::Met,
-            (Some(false), _) => Standing::NotMet,
-            (None, Some(_)) => Standing::TooFew,
-            (None, None) => Standing::Free,
+            (Some(true), _) => ExpectationStatus::Met,
+            (Some(false), _) => ExpectationStatus::NotMet,
+            (None, Some(_)) => ExpectationStatus::TooFew,
+            (None, None) => ExpectationStatus::NoExpectation,
         }
     }
 
     /// The word for a narrow column; where nothing is expected no expectation applies.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Standing::Met => "yes",
-            Standing::NotMet => "NO",
-            Standing::TooFew => "few",
-            Standing::Free => Mark::NotApplicable.sign(),
+            ExpectationStatus::Met => "yes",
+            ExpectationStatus::NotMet => "NO",
+            ExpectationStatus::TooFew => "few",
+            ExpectationStatus::NoExpectation => Mark::NotApplicable.sign(),
         }
     }
 }
 
 /// How serious a cell is.
 pub(crate) fn ink(cell: &Cell) -> Ink {
-    match (Standing::of(cell), Mark::of(cell)) {
-        (Standing::NotMet, _) => Ink::Bad,
-        (Standing::Free, mark) if mark.is_violation() => Ink::Bad,
+    match (ExpectationStatus::of(cell), Mark::of(cell)) {
+        (ExpectationStatus::NotMet, _) => Ink::Bad,
+        (ExpectationStatus::NoExpectation, mark) if mark.is_violation() => Ink::Bad,
         (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Unknown) => Ink::Warn,
         (_, Mark::Holds) => Ink::Good,
         (_, Mark::NotApplicable) => Ink::Dim,
@@ -102,7 +102,7 @@ pub(crate) fn effects(cell: &Cell) -> String {
 pub(crate) fn exhausted(cell: &Cell) -> String {
     let holds = Mark::of(cell) == Mark::Holds;
     let tried = cell.exhausted.iter().filter(|_| holds).map(|tried| {
-        let of = if tried.explored == tried.sites {
+        let sites = if tried.explored == tried.sites {
             format!("each of {} single sites", tried.sites)
         } else {
             format!("{} of {} single sites", tried.explored, tried.sites)
@@ -112,7 +112,7 @@ pub(crate) fn exhausted(cell: &Cell) -> String {
             1 => "1 violates something".to_owned(),
             many => format!("{many} violate something"),
         };
-        format!("{of} of {} tried, at whichever step: {violate}", tried.fault)
+        format!("{sites} of {} tried, at whichever step: {violate}", tried.fault)
     });
     tried.collect::<Vec<_>>().join("; ")
 }
@@ -163,7 +163,7 @@ pub(crate) struct Totals {
     pub(crate) clean: u64,
     pub(crate) violated: u64,
     pub(crate) unknown: u64,
-    /// Cells by standing.
+    /// Cells by the status of their expectation.
     pub(crate) met: u64,
     pub(crate) not_met: u64,
     pub(crate) too_few: u64,
@@ -192,11 +192,11 @@ impl Totals {
                 Mark::Unknown => totals.unknown += 1,
                 Mark::NotApplicable => {}
             }
-            match Standing::of(cell) {
-                Standing::Met => totals.met += 1,
-                Standing::NotMet => totals.not_met += 1,
-                Standing::TooFew => totals.too_few += 1,
-                Standing::Free => {}
+            match ExpectationStatus::of(cell) {
+                ExpectationStatus::Met => totals.met += 1,
+                ExpectationStatus::NotMet => totals.not_met += 1,
+                ExpectationStatus::TooFew => totals.too_few += 1,
+                ExpectationStatus::NoExpectation => {}
             }
         }
         let violations = || summary.cells.iter().flat_map(|cell| cell.violations.values());
@@ -204,12 +204,12 @@ impl Totals {
         totals.distinct = violations().count() as u64;
         totals.tried = confirmations().count() as u64;
         totals.confirmed =
-            confirmations().filter(|one| one.seen > 0 && one.seen * 2 >= one.of).count() as u64;
+            confirmations().filter(|counts| counts.seen > 0 && counts.seen * 2 >= counts.of).count() as u64;
         let real = || violations().filter_map(|violation| violation.real.as_ref()).map(|seen| seen.counts);
         totals.tried_real = real().count() as u64;
-        totals.real = real().filter(|one| one.seen > 0 && one.seen * 2 >= one.of).count() as u64;
-        let first = confirmations().next().map(|one| one.of);
-        totals.networks = first.filter(|of| confirmations().all(|one| one.of == *of));
+        totals.real = real().filter(|counts| counts.seen > 0 && counts.seen * 2 >= counts.of).count() as u64;
+        let first = confirmations().next().map(|counts| counts.of);
+        totals.networks = first.filter(|networks| confirmations().all(|counts| counts.of == *networks));
         totals
     }
 
@@ -218,7 +218,7 @@ impl Totals {
         if self.tried == 0 {
             return None;
         }
-        let networks = self.networks.map_or("their".to_owned(), |of| of.to_string());
+        let networks = self.networks.map_or("their".to_owned(), |networks| networks.to_string());
         let untried = match self.distinct - self.tried {
             0 => String::new(),
             untried => {
