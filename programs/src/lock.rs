@@ -25,8 +25,8 @@ pub(crate) struct ProgramLock {
 
 struct Talk {
     handle: Handle,
-    /// Answers that nobody waits for any more: whoever asked was cancelled.
-    unclaimed: u32,
+    /// Requests whose answer was not read yet, that of a cancelled caller included.
+    unanswered: u32,
     grants: u32,
 }
 
@@ -48,13 +48,13 @@ impl ProgramLock {
         checkpoint: Option<Duration>,
         fenced: bool,
     ) -> ProgramLock {
-        let talk = Talk { handle: driver::start(&context.host, setup), unclaimed: 0, grants: 0 };
+        let talk = Talk { handle: driver::start(&context.host, setup), unanswered: 0, grants: 0 };
         ProgramLock { host: context.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
     }
 
     async fn ask(&self, question: Question, line: String) -> Answer {
         let mut talk = self.talk.lock().await;
-        while talk.unclaimed > 0 {
+        while talk.unanswered > 0 {
             self.next(&mut talk, &line).await;
         }
         if let Ok(unasked) = talk.handle.lines.try_recv() {
@@ -66,7 +66,7 @@ impl ProgramLock {
                  error says has to stand in one"
             ));
         }
-        talk.unclaimed += 1;
+        talk.unanswered += 1;
         // If it is gone, there will be no answer.
         let _ = talk.handle.to.send(HostEvent::Line(line.clone()));
         let answer = self.next(&mut talk, &line).await;
@@ -82,7 +82,7 @@ impl ProgramLock {
         let Some(answer) = talk.handle.lines.recv().await else {
             self.ended(talk, line);
         };
-        talk.unclaimed -= 1;
+        talk.unanswered -= 1;
         answer
     }
 

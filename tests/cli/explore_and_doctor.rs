@@ -19,8 +19,8 @@ fn exploring_says_how_much_was_tried_and_which_line_shows_a_site() {
     let small = ["--set", "clients=2", "--set", "sections=1"];
     let (code, out, _) = run(&[&["explore", "--design", "single", "--fault", "stall"][..], &small].concat());
     assert_eq!(code, 1, "{out}");
-    let claim = out.lines().nth(2).unwrap();
-    assert!(claim.contains("single sites explored at 1 workload"), "{claim}");
+    let result = out.lines().nth(2).unwrap();
+    assert!(result.contains("single sites explored at 1 workload"), "{result}");
     let line = out.lines().find_map(|line| line.trim().strip_prefix("picklock ")).unwrap();
     let words: Vec<&str> = line.split(' ').collect();
     let (code, story, _) = run(&words);

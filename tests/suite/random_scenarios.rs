@@ -14,7 +14,7 @@ use picklock_sim::param::Domain;
 use crate::cells::{Cell, design};
 
 /// The invariants that a design must keep under all faults, while stores keep what they acknowledged; none named means all.
-const CLAIMS: [(&str, &[&str]); 3] = [
+const MUST_KEEP: [(&str, &[&str]); 3] = [
     ("oracle", &[]),
     ("redlock-fenced-quorum", &["token-order", "effective-exclusion", "no-lost-update"]),
     ("optimistic", &["no-lost-update", "progress"]),
@@ -96,14 +96,14 @@ fn alarms(from: u64, runs: u64) -> Vec<String> {
     let (mut made, mut found, mut number) = (0, Vec::new(), from);
     while made < runs {
         let drawn = drawn(number);
-        for (spelling, claims) in CLAIMS {
+        for (spelling, must_keep) in MUST_KEEP {
             let Some(cell) = Cell::of(&design(spelling), drawn.scenario.clone()) else { continue };
             let run = cell.run(Engine::Event, number);
             made += 1;
             let broken: Vec<&str> = picklock_judge::invariants::ALL
                 .iter()
                 .map(|invariant| invariant.name)
-                .filter(|name| (claims.is_empty() || claims.contains(name)) && run.violates(name))
+                .filter(|name| (must_keep.is_empty() || must_keep.contains(name)) && run.violates(name))
                 .collect();
             if !broken.is_empty() {
                 let set: String = drawn.settings.iter().map(|set| format!(" --set '{set}'")).collect();

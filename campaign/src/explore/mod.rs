@@ -3,7 +3,7 @@
 //! A probe run is made first, and every injection point is recorded that a process reaches in it: clients in each phase of each
 //! section, servers and the resource. Then each kind of fault is placed at each point where it makes sense, one run for each, and
 //! the violations are sorted into failures. A fault without a violation was tried everywhere, for this seed's workload and
-//! network, one fault at a time, each for one length of time: that is the claim, and no more.
+//! network, one fault at a time, each for one length of time; the result says this, and no more.
 
 pub mod exhausted;
 mod failures;

@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "clean-failure",
     number: "I10",
-    claim: "nothing of a failed acquire is left later than one lease after its last message was delivered",
+    property: "nothing of a failed acquire is left later than one lease after its last message was delivered",
     check,
 };
 

@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "continuity",
     number: "I9",
-    claim: "a renewal succeeds only if nobody else was granted the lock since",
+    property: "a renewal succeeds only if nobody else was granted the lock since",
     check,
 };
 

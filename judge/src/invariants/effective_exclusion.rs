@@ -23,7 +23,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "effective-exclusion",
     number: "I2",
-    claim: "the resource applies no stale write, and the operations of two sections never interleave",
+    property: "the resource applies no stale write, and the operations of two sections never interleave",
     check,
 };
 

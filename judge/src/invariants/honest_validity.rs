@@ -25,7 +25,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "honest-validity",
     number: "I8",
-    claim: "the deadline that a grant advertises is not after the instant when another client could be granted",
+    property: "the deadline that a grant advertises is not after the instant when another client could be granted",
     check,
 };
 

@@ -1,4 +1,4 @@
-//! The type of an invariant: a name, a claim, and a function that judges a run.
+//! The type of an invariant: a name, the property that it demands, and a function that judges a run.
 
 use crate::history::History;
 use crate::outcome::Outcome;
@@ -10,8 +10,8 @@ pub struct Invariant {
     pub name: &'static str,
     /// Its number in the project's list of invariants, such as `I1`.
     pub number: &'static str,
-    /// Its demand, in one line.
-    pub claim: &'static str,
+    /// The property of every correct run, in one line.
+    pub property: &'static str,
     /// Judges one run.
     pub check: fn(&History<'_>) -> Outcome,
 }

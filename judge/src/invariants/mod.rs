@@ -16,6 +16,7 @@ mod invariant;
 mod livelock;
 pub mod mutual_exclusion;
 pub mod no_lost_update;
+mod orphaned_grants;
 pub mod ownership;
 pub mod progress;
 pub mod reentrancy;
@@ -23,7 +24,6 @@ pub mod reentrancy;
 pub(crate) mod testing;
 pub mod token_order;
 pub mod truthful_answers;
-mod unclaimed;
 
 pub use findings::between;
 pub use invariant::Invariant;

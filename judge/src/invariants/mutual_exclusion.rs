@@ -23,7 +23,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "mutual-exclusion",
     number: "I1",
-    claim: "two holders never believe at the same time that they hold the same lock",
+    property: "two holders never believe at the same time that they hold the same lock",
     check,
 };
 

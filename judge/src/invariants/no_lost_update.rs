@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "no-lost-update",
     number: "I7",
-    claim: "every acknowledged change is in the final value, and never more is sold than there was",
+    property: "every acknowledged change is in the final value, and never more is sold than there was",
     check,
 };
 
@@ -64,8 +64,8 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     let changed = history.operations.iter().any(|operation| operation.act.changes());
-    let claimed = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
-    if !changed && !history.answers.iter().any(|answer| claimed(answer.event)) {
+    let acknowledged = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
+    if !changed && !history.answers.iter().any(|answer| acknowledged(answer.event)) {
         return Outcome::Unknown("nothing was changed".to_owned());
     }
     let mut findings = Vec::new();
@@ -217,9 +217,9 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
     };
     let text = if applied < acknowledged {
         let lost = acknowledged.saturating_sub(applied);
-        let (claimed, kept) = (were(acknowledged), were(applied));
+        let (were_acknowledged, were_kept) = (were(acknowledged), were(applied));
         format!(
-            "{acknowledged} {what} `{key}` {claimed} acknowledged, but only {applied} {kept} kept: {lost} lost"
+            "{acknowledged} {what} `{key}` {were_acknowledged} acknowledged, but only {applied} {were_kept} kept: {lost} lost"
         )
     } else {
         let kept = were(applied);

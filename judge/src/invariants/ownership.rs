@@ -25,7 +25,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "ownership",
     number: "I4",
-    claim: "a lock's record is deleted, extended or created anew only by the grant that created it",
+    property: "a lock's record is deleted, extended or created anew only by the grant that created it",
     check,
 };
 

@@ -17,7 +17,7 @@ use picklock_model::trace::{Event, What};
 use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
 use super::invariant::Invariant;
-use super::unclaimed::unclaimed;
+use super::orphaned_grants::orphaned_grants;
 use crate::history::{History, Section};
 use crate::outcome::Outcome;
 
@@ -25,7 +25,7 @@ use crate::outcome::Outcome;
 pub const INVARIANT: Invariant = Invariant {
     name: "progress",
     number: "I5",
-    claim: "while no more is broken than the design survives, some waiter gets the lock within its bound",
+    property: "while no more is broken than the design survives, some waiter gets the lock within its bound",
     check,
 };
 
@@ -87,7 +87,7 @@ fn edges<'t>(history: &History<'t>) -> Vec<Edge<'t>> {
             }
         }
     }
-    for (event, section) in unclaimed(history) {
+    for (event, section) in orphaned_grants(history) {
         let edge = |turn| Edge { key: section.key, client: section.id.client, event, turn };
         edges.extend([edge(Turn::Gets { waited: false }), edge(Turn::LetsGo)]);
     }

@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "reentrancy",
     number: "I6",
-    claim: "what was acquired more than once is held until it was released as often, and then it is free",
+    property: "what was acquired more than once is held until it was released as often, and then it is free",
     check,
 };
 

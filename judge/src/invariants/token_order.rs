@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "token-order",
     number: "I3",
-    claim: "tokens strictly increase in grant order, and the holder of the latest is never refused",
+    property: "tokens strictly increase in grant order, and the holder of the latest is never refused",
     check,
 };
 

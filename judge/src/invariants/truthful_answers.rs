@@ -27,7 +27,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "truthful-answers",
     number: "I13",
-    claim: "a release or a renewal that says that it took effect did, and one that says that it did not, did not",
+    property: "a release or a renewal that says that it took effect did, and one that says that it did not, did not",
     check,
 };
 

@@ -33,7 +33,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let mut out = String::new();
     let title = format!("{} under {}, faults of {}", page.design, page.scenario, span(page.lasts));
     let _ = writeln!(out, "{}\n", style.paint(Ink::Head, &title));
-    out.push_str(&paragraph(&format!("{}.", claim(page)), 0, columns));
+    out.push_str(&paragraph(&format!("{}.", result(page)), 0, columns));
     if !page.calm.is_empty() {
         let already =
             format!("Without a fault it violates {} already; that is left out.", page.calm.join(", "));
@@ -80,7 +80,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
 }
 
 /// The extent and the result of an exploration, in one sentence.
-fn claim(page: &Explored) -> String {
+fn result(page: &Explored) -> String {
     let (workloads, failures) = (page.seeds.len() as u64, page.failures.len() as u64);
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),

@@ -163,7 +163,7 @@ fn violations(cell: &Cell) -> Markup {
                         @let (rate, interval) = rates::rate(cell, invariant);
                         tr {
                             th scope="row" { span.dim { (invariant.number) " " } (invariant.name) }
-                            td { (invariant.claim) }
+                            td { (invariant.property) }
                             td.num data-l="rate" { (rate) }
                             td.num data-l="interval" { (interval.unwrap_or_default()) }
                             td data-l="seen elsewhere" { (verdict::seen(violation).unwrap_or_else(|| "not tried".to_owned())) }

@@ -57,7 +57,7 @@ pub(super) fn as_json(listing: Listing) -> Value {
         Listing::Invariants => invariants::ALL
             .iter()
             .map(|invariant| {
-                json!({ "name": invariant.name, "number": invariant.number, "claim": invariant.claim })
+                json!({ "name": invariant.name, "number": invariant.number, "claim": invariant.property })
             })
             .collect(),
         Listing::Formats => formats()

@@ -46,7 +46,7 @@ pub(super) fn entries(listing: Listing) -> Vec<Entry> {
             .map(|invariant| Entry {
                 name: invariant.name.to_owned(),
                 number: Some(invariant.number),
-                claim: invariant.claim.to_owned(),
+                claim: invariant.property.to_owned(),
                 lines: Vec::new(),
             })
             .collect(),

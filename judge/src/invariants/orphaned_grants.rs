@@ -1,4 +1,4 @@
-//! Grants that a program got for a caller that had gone: for [progress](super::progress).
+//! Orphaned grants, which a program got for a caller that had gone: for [progress](super::progress).
 //!
 //! A program cannot learn that whoever asked it was cancelled. It goes on, and when it answers `granted`, nobody takes the lock
 //! and nobody gives it back. As far as the lock can know, that was a turn, and the next one comes when the lease has run out.
@@ -11,7 +11,7 @@ use picklock_model::trace::{Event, What};
 use crate::history::{History, Section};
 
 /// The answers by which programs got a lock for nobody, each with the section that had asked, in true-time order.
-pub(super) fn unclaimed<'h, 't>(history: &'h History<'t>) -> Vec<(&'t Event, &'h Section<'t>)> {
+pub(super) fn orphaned_grants<'h, 't>(history: &'h History<'t>) -> Vec<(&'t Event, &'h Section<'t>)> {
     // The request that each program has not answered: who had asked, once that one has gone.
     let mut open: BTreeMap<HostId, Option<&Section<'t>>> = BTreeMap::new();
     let mut answers = Vec::new();
