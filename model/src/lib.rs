@@ -7,7 +7,7 @@
 //!
 //! # Where things are
 //!
-//! - [`plan`]: everything that will be injected into a run, and all choices of its workload: `client` (sections), `action` (physical acts and
+//! - [`plan`]: everything that will be injected into a run, and all choices of its workload: `client` (sections), `action` (fault actions and
 //!   their targets), `point` (injection points), `world`, `settings` (parameters of stores), `bounds` (the checks of a plan that is read).
 //! - [`trace`]: everything that happened: `event`, `record` (hosts and the trace itself), `belief`, `outage` and `extent` (what is broken when),
 //!   `condition` (what a design claims to survive), `content` and `digest`.

@@ -19,7 +19,7 @@
 //!
 //! # What is not here
 //!
-//! No run and no verdict: `picklock_campaign` runs plans, has the runs judged, and searches among them. No physical act: a fault only
+//! No run and no verdict: `picklock_campaign` runs plans, has the runs judged, and searches among them. No fault action is applied here: a fault only
 //! schedules those of `picklock_model::plan`, and `picklock_sim` carries them out.
 
 pub mod error;

@@ -18,7 +18,7 @@
 //!   drives a host for a program that was not written against one.
 //! - *controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
 //! - *engine*: the two [`engine`]s poll tasks, move true time and carry bytes.
-//! - *world*: clocks, processes, network, timers and physical acts; private, and the same under both engines. [`choices`] is the trait
+//! - *world*: clocks, processes, network, timers and fault actions; private, and the same under both engines. [`choices`] is the trait
 //!   through which everything goes that it leaves open.
 //! - *run*: [`run`](mod@run) makes one run, [`live`] runs the servers of a world in real time for real clients.
 //! - *base*: [`own_thread`] and [`waiter`], small parts of everything above.

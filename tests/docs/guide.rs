@@ -258,7 +258,12 @@ fn a_page_in_which_a_command_or_a_digest_was_edited_is_refused() {
             "`picklock list scenarios pause`",
             "`picklock list scenarios pauze`",
         ),
-        ("docs/guide/serve.md", "Faults", "Each is one act", "    picklock serve\n\nEach is one act"),
+        (
+            "docs/guide/serve.md",
+            "Faults",
+            "Each is one fault action",
+            "    picklock serve\n\nEach is one fault action",
+        ),
     ] {
         let part = part(page, heading);
         assert_eq!(follow(&part).err(), None, "{page}, {heading}");

@@ -90,7 +90,7 @@ pub(crate) fn run(spelling: &str, plan: Plan) -> Checked {
     run_on(Engine::Event, spelling, plan)
 }
 
-/// The acts of a host, with the times.
+/// The events of a host, with their times.
 pub(crate) fn of<'a>(run: &'a Checked, host: &'a str) -> impl Iterator<Item = &'a Event> {
     run.trace.events.iter().filter(move |event| run.trace.host_name(event.host) == host)
 }

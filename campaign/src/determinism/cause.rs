@@ -11,7 +11,7 @@ use crate::check::Checked;
 /// So many events after the first that differs are looked through for the same steps in another order.
 const NEAR: usize = 200;
 
-/// An act of a lock that its host does not know of.
+/// A cause of a difference between two runs: something that a lock does and that its host does not know of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It spawned a thread.

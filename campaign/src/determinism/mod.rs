@@ -32,7 +32,7 @@ pub struct DeterminismCheck {
     pub digest: Digest,
     /// Where two runs of it part.
     pub difference: Option<Difference>,
-    /// Forbidden acts of the process meanwhile: threads and sockets of the machine.
+    /// The forbidden operations of the process meanwhile: threads and sockets of the machine.
     pub noticed: Vec<Cause>,
     /// Whose code did it.
     pub code: Code,
@@ -166,7 +166,7 @@ mod tests {
     /// Grants everything, after something that a lock must not do.
     struct Careless(Host, fn(&Host) -> Deed);
 
-    /// The result of an act: the owner's name, and how long it takes.
+    /// The result of such a thing: the owner's name, and how long it takes.
     struct Deed(String, Duration);
 
     impl Lock for Careless {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The acts of the whole process are counted, so the checks run one after the other.
+    /// The forbidden operations of the whole process are counted, so the checks run one after the other.
     static ALONE: Mutex<()> = Mutex::new(());
 
     fn checked(deed: fn(&Host) -> Deed) -> DeterminismCheck {

@@ -14,7 +14,7 @@ mod stretches;
 mod wall;
 
 pub use attempts::Attempt;
-pub use parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+pub use parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
 pub use stretches::Stretch;
 
 #[cfg(test)]

@@ -145,13 +145,13 @@ pub struct Operation<'t> {
     pub key: usize,
     /// The token that came with it, unless it was refused.
     pub token: Option<Token>,
-    /// What it was.
-    pub act: Act,
+    /// Its kind, with the result.
+    pub kind: OperationKind,
 }
 
-/// The kinds of operations on the resource.
+/// A kind of operation on the resource, with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum OperationKind {
     /// The register was read.
     Read,
     /// The register was set to this value.
@@ -172,17 +172,17 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl OperationKind {
     /// True if it changed the resource.
     #[must_use]
     pub fn changes(self) -> bool {
-        matches!(self, Act::Write(_) | Act::Take { taken: true, .. })
+        matches!(self, OperationKind::Write(_) | OperationKind::Take { taken: true, .. })
     }
 
     /// True if the resource carried it out: all but those refused for their token.
     #[must_use]
     pub fn applied(self) -> bool {
-        !matches!(self, Act::Refused { .. })
+        !matches!(self, OperationKind::Refused { .. })
     }
 }
 

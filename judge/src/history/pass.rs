@@ -13,7 +13,7 @@ use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Trace, What};
 
 use super::names;
-use super::parts::{Act, Answer, Granted, History, Operation, Record, Section, Touch};
+use super::parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
 
 impl<'t> History<'t> {
     /// Derives the history of a trace.
@@ -149,16 +149,21 @@ impl<'t> Pass<'t> {
             What::StoppedLeading => self.turned(event, false),
             What::Delivered { .. } => self.delivered(event),
 
-            What::ResourceRead { key, token, .. } => self.operated(event, key, *token, Act::Read),
+            What::ResourceRead { key, token, .. } => self.operated(event, key, *token, OperationKind::Read),
             What::ResourceWritten { key, value, token } => {
-                self.operated(event, key, *token, Act::Write(*value))
+                self.operated(event, key, *token, OperationKind::Write(*value))
             }
             What::ResourceTaken { key, amount, left, taken } => {
-                self.operated(event, key, None, Act::Take { amount: *amount, left: *left, taken: *taken });
+                self.operated(
+                    event,
+                    key,
+                    None,
+                    OperationKind::Take { amount: *amount, left: *left, taken: *taken },
+                );
             }
             What::ResourceRefused { key, .. } => {
                 let standing = self.still_kept(event.grant, key);
-                self.operated(event, key, None, Act::Refused { standing });
+                self.operated(event, key, None, OperationKind::Refused { standing });
             }
             What::WriteAcknowledged { key } | What::WriteUnknown { key } | What::WriteRefused { key } => {
                 let section = self.section_at(event, key);
@@ -444,10 +449,10 @@ impl<'t> Pass<'t> {
         self.live.range(of_key).filter(kept).count() as u32
     }
 
-    fn operated(&mut self, event: &'t Event, key: &'t Key, token: Option<Token>, act: Act) {
+    fn operated(&mut self, event: &'t Event, key: &'t Key, token: Option<Token>, kind: OperationKind) {
         let section = self.section_at(event, key);
         let key = self.key(key);
-        self.history.operations.push(Operation { event, section, key, token, act });
+        self.history.operations.push(Operation { event, section, key, token, kind });
     }
 }
 

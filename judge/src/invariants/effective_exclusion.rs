@@ -16,7 +16,7 @@ use picklock_model::trace::{Belief, Exclusion};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
-use crate::history::{Act, Granted, History, Operation};
+use crate::history::{Granted, History, Operation, OperationKind};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -62,7 +62,7 @@ fn check(history: &History<'_>) -> Outcome {
 fn applied<'h, 't>(history: &'h History<'t>, operation: &'h Operation<'t>) -> Option<Applied<'h, 't>> {
     let section = operation.section?;
     let grant = history.sections[section].grant.as_ref()?;
-    operation.act.applied().then_some(Applied { section, grant, operation })
+    operation.kind.applied().then_some(Applied { section, grant, operation })
 }
 
 /// True if two sections operated on the same key.
@@ -87,7 +87,7 @@ fn stale_writes(
         *last_answered = late.grant.rank.max(*last_answered);
         match &mut newest[late.operation.key] {
             Some(newest) if late.grant.surely_before(newest.grant) => {
-                if late.operation.act.changes() {
+                if late.operation.kind.changes() {
                     guilty.push(pair(late, newest));
                     findings.push(stale_write(history, newest, late));
                 }
@@ -96,7 +96,7 @@ fn stale_writes(
             Some(newest) if begins(late) <= begins(newest) => {}
             newest => *newest = Some(*late),
         }
-        open |= late.operation.act.changes() && late.grant.rank < *last_answered;
+        open |= late.operation.kind.changes() && late.grant.rank < *last_answered;
     }
     open
 }
@@ -179,18 +179,18 @@ fn name(history: &History<'_>, one: &Applied<'_, '_>) -> String {
 }
 
 fn verb(one: &Applied<'_, '_>) -> &'static str {
-    match one.operation.act {
-        Act::Write(_) => "wrote",
-        Act::Take { .. } => "took from",
-        Act::Read | Act::Refused { .. } => "read",
+    match one.operation.kind {
+        OperationKind::Write(_) => "wrote",
+        OperationKind::Take { .. } => "took from",
+        OperationKind::Read | OperationKind::Refused { .. } => "read",
     }
 }
 
 fn participle(one: &Applied<'_, '_>) -> &'static str {
-    match one.operation.act {
-        Act::Write(_) => "written",
-        Act::Take { .. } => "taken from",
-        Act::Read | Act::Refused { .. } => "read",
+    match one.operation.kind {
+        OperationKind::Write(_) => "written",
+        OperationKind::Take { .. } => "taken from",
+        OperationKind::Read | OperationKind::Refused { .. } => "read",
     }
 }
 

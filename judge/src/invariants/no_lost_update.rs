@@ -15,7 +15,7 @@ use picklock_model::trace::{Event, What};
 
 use super::findings::{cite, judged, were};
 use super::invariant::Invariant;
-use crate::history::{Act, History, Operation};
+use crate::history::{History, Operation, OperationKind};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -63,7 +63,7 @@ fn check(history: &History<'_>) -> Outcome {
     if matches!(history.trace.exclusion, Exclusion::Holders(most) if most > 1) {
         return Outcome::NotApplicable;
     }
-    let changed = history.operations.iter().any(|operation| operation.act.changes());
+    let changed = history.operations.iter().any(|operation| operation.kind.changes());
     let acknowledged = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
     if !changed && !history.answers.iter().any(|answer| acknowledged(answer.event)) {
         return Outcome::Unknown("nothing was changed".to_owned());
@@ -79,17 +79,17 @@ fn tallies<'h, 't>(history: &'h History<'t>, findings: &mut Vec<Finding>) -> Vec
     let mut fates = vec![Fate::default(); history.sections.len()];
     for operation in &history.operations {
         let tally = &mut tallies[operation.key];
-        match operation.act {
-            Act::Write(value) => tally.write(operation, value),
-            Act::Take { amount, left, taken } => {
+        match operation.kind {
+            OperationKind::Write(value) => tally.write(operation, value),
+            OperationKind::Take { amount, left, taken } => {
                 if tally.take(amount, left, taken) {
                     findings.push(oversold(history, operation, left));
                 }
             }
-            Act::Read | Act::Refused { .. } => {}
+            OperationKind::Read | OperationKind::Refused { .. } => {}
         }
         if let Some(section) = operation.section {
-            fates[section].applied |= operation.act.changes();
+            fates[section].applied |= operation.kind.changes();
         }
     }
     for answer in &history.answers {
@@ -146,7 +146,9 @@ fn oversold(history: &History<'_>, operation: &Operation<'_>, left: i64) -> Find
         .rev()
         .take_while(|other| Some(other.event.id) != read.map(|it| it.id));
     let took = |other: &&Operation<'_>| {
-        other.key == operation.key && matches!(other.act, Act::Take { taken: true, .. }) && read.is_some()
+        other.key == operation.key
+            && matches!(other.kind, OperationKind::Take { taken: true, .. })
+            && read.is_some()
     };
     let takes: Vec<&Operation<'_>> = since.filter(took).chain([operation]).collect();
     Finding {
@@ -166,7 +168,9 @@ fn earlier<'h, 't>(history: &'h History<'t>, operation: &Operation<'_>) -> &'h [
 /// What the section of a change had read before it.
 fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t Event> {
     let read = |other: &&Operation<'_>| {
-        other.key == change.key && other.section == change.section && matches!(other.act, Act::Read)
+        other.key == change.key
+            && other.section == change.section
+            && matches!(other.kind, OperationKind::Read)
     };
     change.section?;
     earlier(history, change).iter().rev().find(read).map(|read| read.event)
@@ -181,14 +185,14 @@ fn wiped_out<'h, 't>(history: &'h History<'t>, key: usize) -> Option<[&'h Operat
     let mut read_at: BTreeMap<usize, Option<usize>> = BTreeMap::new();
     for operation in history.operations.iter().filter(|operation| operation.key == key) {
         let latest = writes.len().checked_sub(1);
-        match operation.act {
-            Act::Read => drop(operation.section.map(|section| read_at.insert(section, latest))),
-            Act::Write(_) => {
+        match operation.kind {
+            OperationKind::Read => drop(operation.section.map(|section| read_at.insert(section, latest))),
+            OperationKind::Write(_) => {
                 let read = operation.section.and_then(|section| read_at.get(&section).copied());
                 built_on.push(read.unwrap_or(latest));
                 writes.push(operation);
             }
-            Act::Take { .. } | Act::Refused { .. } => {}
+            OperationKind::Take { .. } | OperationKind::Refused { .. } => {}
         }
     }
     let last = writes.len().checked_sub(1)?;

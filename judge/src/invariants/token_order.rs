@@ -15,7 +15,7 @@ use picklock_model::ids::Token;
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
-use crate::history::{Act, Granted, History, Operation, Section};
+use crate::history::{Granted, History, Operation, OperationKind, Section};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -154,7 +154,7 @@ fn at_the_resource(history: &History<'_>, findings: &mut Vec<Finding>) {
 fn refused_in_vain(history: &History<'_>, findings: &mut Vec<Finding>) {
     let quorum = history.trace.quorum;
     for operation in &history.operations {
-        let Act::Refused { standing } = operation.act else { continue };
+        let OperationKind::Refused { standing } = operation.kind else { continue };
         let Some(section) = operation.section.map(|at| &history.sections[at]) else { continue };
         // Without stores there is nothing that could still keep the grant.
         if quorum == 0 || standing < quorum {

@@ -5,14 +5,14 @@
 
 use picklock_model::trace::Belief;
 
-use crate::history::{Act, History};
+use crate::history::{History, OperationKind};
 
 pub(super) fn of(history: &History<'_>) -> u64 {
     if history.trace.belief != Belief::None {
         return 0;
     }
     let mut reads = vec![0_u64; history.sections.len()];
-    for operation in history.operations.iter().filter(|operation| operation.act == Act::Read) {
+    for operation in history.operations.iter().filter(|operation| operation.kind == OperationKind::Read) {
         if let Some(reads) = operation.section.and_then(|section| reads.get_mut(section)) {
             *reads += 1;
         }

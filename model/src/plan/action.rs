@@ -1,4 +1,4 @@
-//! The physical acts of faults, and the hosts that they work on.
+//! Fault actions, and the hosts that they work on.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::serde_ns;
 
-/// Which hosts an action works on, resolved when it is applied.
+/// The hosts on which a fault action works, resolved when it is applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Target {
@@ -37,7 +37,8 @@ impl Target {
 /// How long something lasts that has no end of its own, in a world that can be asked to heal: ten years.
 pub const UNTIL_HEALED: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
-/// A physical act. The set is small and closed; faults are schedules of these.
+/// A fault action: one physical operation on a process, a link, a clock or a store. The set is small and closed; a fault schedules one
+/// of them or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Action {
@@ -111,7 +112,7 @@ pub enum Action {
         /// The other end.
         to: Target,
     },
-    /// An action of the target's own kind of store is applied: what it does, that kind says.
+    /// A fault action of the target's own kind of store is applied: what it does, that kind says.
     Own {
         /// Its name, as the kind of store declares it.
         name: String,
@@ -130,13 +131,13 @@ pub enum Action {
         /// The replier.
         from: Target,
     },
-    /// For the test of what a new act takes: it does nothing. Nothing but this file, the bounds and the
+    /// For the test of the parts of a new fault action: it does nothing. Nothing but this file, the bounds and the
     /// simulator knows it.
-    #[cfg(feature = "made-up-act")]
+    #[cfg(feature = "made-up-action")]
     MadeUp,
 }
 
-/// What a physical act works on, for code that distinguishes acts without knowing each.
+/// The effect of a fault action, for code that distinguishes actions without knowing each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The target stands still, whole or in part, and goes on by itself.
@@ -167,7 +168,7 @@ impl Action {
             Action::Own { .. } => Effect::Store,
             Action::StepClock { .. } | Action::DropConnections { .. } | Action::Cancel => Effect::Process,
             Action::SetDrift { .. } => Effect::Rate,
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => Effect::Process,
         }
     }
@@ -188,7 +189,7 @@ impl Action {
             | Action::LoseRequest { .. }
             | Action::Cancel
             | Action::LoseReply { .. } => None,
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => None,
         }
     }
@@ -215,7 +216,7 @@ impl Action {
             | Action::LoseRequest { .. }
             | Action::Cancel
             | Action::LoseReply { .. } => None,
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => None,
         }
     }

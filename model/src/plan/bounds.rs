@@ -100,7 +100,7 @@ impl Injection {
             | Action::LoseRequest { .. }
             | Action::Cancel
             | Action::LoseReply { .. } => Ok(()),
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => Ok(()),
         }
     }

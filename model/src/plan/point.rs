@@ -1,4 +1,4 @@
-//! Injection points, and when an action is applied.
+//! Injection points, and when a fault action is applied.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{TrueTime, serde_ns};
 
-/// When an action is applied.
+/// When a fault action is applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum When {

@@ -300,7 +300,7 @@ pub enum What {
         key: Key,
     },
 
-    /// An action of the plan was applied.
+    /// A fault action of the plan was applied.
     Injected {
         /// The index of the injection in the plan.
         injection: u32,

@@ -27,7 +27,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a caller is cancelled within its acquire or its release",
         scenario: "cancel",
         at: Where::Process(clients),
-        act: |_, point| {
+        actions: |_, point| {
             let can = can_cancel(point.phase, point.access);
             can.then(|| (here(point), Action::Cancel)).into_iter().collect()
         },

@@ -28,7 +28,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a client or a server dies for good (never the only server)",
         scenario: "client-crash",
         at: Where::Process(no_resource),
-        act: |stage, point| {
+        actions: |stage, point| {
             let lone = stage.lone_store && stage.role(&point.host) == Role::Leader;
             let dies = || (here(point), Action::Crash { power_loss: false, restart_after: None });
             (!lone).then(dies).into_iter().collect()

@@ -45,7 +45,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "the wall clock of a client or a server jumps, forwards or backwards",
         scenario: "clock-step",
         at: Where::Before(no_resource),
-        act: |stage, point| {
+        actions: |stage, point| {
             let by = i64::try_from(nanos(stage.lasts)).unwrap_or(i64::MAX);
             [by, -by].map(|by_ns| (here(point), Action::StepClock { by_ns })).to_vec()
         },

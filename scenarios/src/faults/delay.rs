@@ -29,7 +29,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a message is late, and so is all that follows on its connection",
         scenario: "delay",
         at: Where::Message,
-        act: |stage, point| {
+        actions: |stage, point| {
             let (to, by) = (Target::host(&*point.peer), stage.lasts);
             vec![(here(point), Action::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
         },

@@ -14,7 +14,7 @@ use picklock_sim::param::{Counts, Param};
 use picklock_sim::params;
 use picklock_sim::resource;
 
-/// The action that a kind of store must have.
+/// The fault action that a kind of store must have.
 pub(super) const ACTION: &str = "error-reply";
 
 pub(super) const FAULT: Fault = Fault {
@@ -31,7 +31,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a store refuses a request with an error",
         scenario: "error-reply",
         at: Where::Request,
-        act: |stage, point| {
+        actions: |stage, point| {
             let store = stage.has(ACTION) && *point.peer != *resource::HOST;
             let action = || Action::Own { name: ACTION.to_owned(), count: 1 };
             store.then(|| (Target::host(&*point.peer), action())).into_iter().collect()

@@ -11,7 +11,7 @@ use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
 use picklock_sim::param::{Param, Shares};
 use picklock_sim::params;
 
-/// The action that a kind of store must have.
+/// The fault action that a kind of store must have.
 pub(super) const ACTION: &str = "evict";
 
 pub(super) const FAULT: Fault = Fault {

@@ -27,7 +27,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a request is executed, and its connection breaks before the reply",
         scenario: "lost-reply",
         at: Where::Request,
-        act: |_, point| vec![(here(point), Action::LoseReply { from: Target::host(&*point.peer) })],
+        actions: |_, point| vec![(here(point), Action::LoseReply { from: Target::host(&*point.peer) })],
     }),
     served: &[Served {
         form: "lose-reply HOST to HOST at TIME",

@@ -25,7 +25,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a request is lost with its connection; no store executes it",
         scenario: "lost-request",
         at: Where::Request,
-        act: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],
+        actions: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],
     }),
     served: &[],
 };

@@ -28,7 +28,9 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a client's clock jumps, and then its process stops",
         scenario: "made-up",
         at: Where::Before(clients),
-        act: |stage, point| vec![(here(point), STEP), (here(point), Action::Pause { lasts: stage.lasts })],
+        actions: |stage, point| {
+            vec![(here(point), STEP), (here(point), Action::Pause { lasts: stage.lasts })]
+        },
     }),
     served: &[Served {
         form: "made-up HOST at TIME for TIME",

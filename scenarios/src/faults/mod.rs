@@ -93,7 +93,7 @@ pub fn at_site_named(name: &str) -> Option<&'static AtSite> {
     at_sites().find(|placed| placed.name == name)
 }
 
-/// The action that a kind of store must have for this fault.
+/// The fault action that a kind of store must have for this fault.
 pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
     [(error_reply::FAULT.name, error_reply::ACTION), (eviction::FAULT.name, eviction::ACTION)]
         .into_iter()

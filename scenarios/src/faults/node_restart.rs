@@ -35,7 +35,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a server loses its power and is started anew after a twentieth of a lease",
         scenario: "node-restart",
         at: Where::Process(servers),
-        act: |stage, point| {
+        actions: |stage, point| {
             let restart_after = Some(stage.ttl / 20);
             vec![(here(point), Action::Crash { power_loss: true, restart_after })]
         },

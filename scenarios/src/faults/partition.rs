@@ -31,7 +31,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "one link is cut in both directions",
         scenario: "client-partition",
         at: Where::Link,
-        act: |stage, point| {
+        actions: |stage, point| {
             let to = Target::host(&*point.peer);
             vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
         },

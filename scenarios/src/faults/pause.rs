@@ -31,7 +31,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "the process of a client, a server or the resource stops; its clocks go on",
         scenario: "pause",
         at: Where::Process(anybody),
-        act: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],
+        actions: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],
     }),
     served: &[Served {
         form: "pause HOST at TIME for TIME",

@@ -1,6 +1,6 @@
 //! The line by which a served world is asked for a fault: `pause node-1 at 5s for 2s`.
 //!
-//! Each form is one act, done at an instant counted from the start, or again and again with `every`. A world that is steered
+//! Each form is one fault action, applied at an instant counted from the start, or again and again with `every`. A world that is steered
 //! while it runs takes the same lines; there, times count from when a line is read, and what has no time happens at once and
 //! lasts until all is healed.
 

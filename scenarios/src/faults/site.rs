@@ -18,8 +18,8 @@ pub struct AtSite {
     pub scenario: &'static str,
     /// The points at which it makes sense.
     pub at: Where,
-    /// What is done there; nothing if it makes no sense after all.
-    pub act: fn(&Stage, &Point) -> Vec<(Target, Action)>,
+    /// The fault actions that are applied there; none if the site makes no sense after all.
+    pub actions: fn(&Stage, &Point) -> Vec<(Target, Action)>,
 }
 
 /// The points at which a fault makes sense.
@@ -44,7 +44,7 @@ pub struct Stage {
     pub ttl: Duration,
     /// How long faults last that do.
     pub lasts: Duration,
-    /// The actions of the stores' own kind.
+    /// The fault actions of the stores' own kind.
     own_actions: Vec<&'static str>,
     /// True if there is one server only.
     pub lone_store: bool,
@@ -86,7 +86,7 @@ impl AtSite {
         for reached in points {
             for edge in self.at.edges(stage, reached) {
                 let point = Point { edge: *edge, ..reached.clone() };
-                for (target, action) in (self.act)(stage, &point) {
+                for (target, action) in (self.actions)(stage, &point) {
                     let when = When::Point { point: point.clone(), after: Duration::ZERO };
                     sites.push(Injection { fault: self.name.to_owned(), when, target, action });
                 }

@@ -29,7 +29,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a critical section stops; its client's background tasks go on",
         scenario: "stall",
         at: Where::Process(clients),
-        act: |stage, point| vec![(here(point), Action::Stall { lasts: stage.lasts })],
+        actions: |stage, point| vec![(here(point), Action::Stall { lasts: stage.lasts })],
     }),
     served: &[],
 };

@@ -30,7 +30,7 @@ pub(super) const FAULT: Fault = Fault {
         doc: "a process stops and its monotonic clock with it",
         scenario: "suspend",
         at: Where::Process(anybody),
-        act: |stage, point| vec![(here(point), Action::Suspend { lasts: stage.lasts })],
+        actions: |stage, point| vec![(here(point), Action::Suspend { lasts: stage.lasts })],
     }),
     served: &[Served {
         form: "suspend HOST at TIME for TIME",

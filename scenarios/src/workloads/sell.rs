@@ -1,6 +1,6 @@
 //! Clients sell from a stock: each section locks a key, looks at what is left, works, and sells one if there was one.
 //!
-//! It is the usual check before the act, of coupons and of sales that open to everybody at once: two sections that both
+//! It is the usual check before the purchase, of coupons and of sales that open to everybody at once: two sections that both
 //! look before either sells oversell. The resource sells what it is asked to sell; only the lock stands between. A design
 //! without a lock may sell in a way of its own.
 

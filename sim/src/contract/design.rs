@@ -168,7 +168,7 @@ impl Design {
     /// Checks what a plan says of the stores, which may come from a hostile file.
     ///
     /// # Errors
-    /// When it gives a parameter a value that the kind of store does not take, or applies an action that it does not have.
+    /// When it gives a parameter a value that the kind of store does not take, or applies a fault action that it does not have.
     pub fn admits(&self, plan: &Plan) -> Result<(), PlanError> {
         let store = self.store.as_ref();
         has_actions(store.map(|store| (store.spec.name(), store.actions())), &plan.injections)?;

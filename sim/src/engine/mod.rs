@@ -1,4 +1,4 @@
-//! Two engines behind one [`Host`](crate::host::Host), with one network model, one set of clocks and one set of actions.
+//! Two engines behind one [`Host`](crate::host::Host), with one network model, one set of clocks and one set of fault actions.
 
 pub(crate) mod event;
 mod guard;

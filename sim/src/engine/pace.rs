@@ -25,7 +25,7 @@ use super::program::HostProgram;
 use crate::host::Connect;
 use crate::host::Host;
 use crate::host::stream::Stream;
-use crate::world::{Act, WAY_OUT, World};
+use crate::world::{LiveCommand, WAY_OUT, World};
 use picklock_model::ids::HostId;
 use picklock_model::time::{TrueTime, nanos};
 
@@ -101,7 +101,7 @@ pub(crate) async fn run(
     programs: &[HostProgram],
     pace: &Pace,
     (outside, doors): (HostId, Vec<Door>),
-    mut acts: UnboundedReceiver<Act>,
+    mut commands: UnboundedReceiver<LiveCommand>,
     stop: impl Future<Output = ()>,
 ) {
     let mut executor = Executor::new(world, programs, None);
@@ -138,10 +138,10 @@ pub(crate) async fn run(
         tokio::select! {
             biased;
             () = &mut stop => return,
-            Some(act) = acts.recv() => {
+            Some(command) = commands.recv() => {
                 let mut state = world.state();
                 state.advance(pace.now());
-                state.obey(act);
+                state.execute(command);
             }
             () = pace.nudge.notified() => {}
             () = until_next => {}

@@ -1,4 +1,4 @@
-//! The actions that only one kind of store has: a member's program gets one, does it, and reports if it made a difference.
+//! The fault actions that only one kind of store has: a member's program gets one, does it, and reports if it made a difference.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -27,7 +27,7 @@ impl Host {
         .await
     }
 
-    /// Records that an action made a difference: a reply became an error, a record was dropped.
+    /// Records that a fault action made a difference: a reply became an error, a record was dropped.
     pub fn action_took_effect(&self, action: &AppliedAction) {
         self.world.state().hit_host(action.injection, self.id);
     }

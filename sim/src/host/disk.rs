@@ -45,7 +45,7 @@ impl Disk {
         self.with(file, crate::world::File::sync);
     }
 
-    fn with(&self, name: &str, act: impl FnOnce(&mut crate::world::File)) {
+    fn with(&self, name: &str, change: impl FnOnce(&mut crate::world::File)) {
         let mut state = self.host.world.state();
         if state.is_dead(self.host.id()) {
             return;
@@ -55,7 +55,7 @@ impl Disk {
             disk.insert(name.to_owned(), crate::world::File::default());
         }
         if let Some(file) = disk.get_mut(name) {
-            act(file);
+            change(file);
         }
     }
 }

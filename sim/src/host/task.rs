@@ -35,7 +35,7 @@ impl Host {
         self.world.state().lane(self.id)
     }
 
-    /// Runs a call of a lock until it returns or an action cancels it: then its future is dropped, and there is no outcome.
+    /// Runs a call of a lock until it returns or a fault action cancels it: then its future is dropped, and there is no outcome.
     pub async fn unless_cancelled<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let mut call = pin!(call);
         poll_fn(|cx| {
@@ -44,7 +44,7 @@ impl Host {
             }
             match call.as_mut().poll(cx) {
                 Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-                // An action that hits a point within the call takes effect at the end of its step.
+                // A fault action that hits a point within the call takes effect at the end of its step.
                 Poll::Pending if self.world.state().is_cancelled(self.id, cx.waker()) => Poll::Ready(None),
                 Poll::Pending => Poll::Pending,
             }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::contract::store::{Member, Serve, ServerContext};
 use crate::engine::pace::{self, Door, Pace};
 use crate::engine::program::HostProgram;
-pub use crate::world::Act;
+pub use crate::world::LiveCommand;
 use crate::world::{Outside, World};
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Plan, Settings};
@@ -56,7 +56,7 @@ pub enum ServeError {
 pub type Listener = Box<dyn FnMut(&Event, &[HostInfo]) + Send>;
 
 /// Serves a world until `stop` is ready. Every member gets the settings, which must be complete. `ready` is called once all
-/// doors are open. What comes over `acts` is done at once.
+/// doors are open. A command that comes over `commands` is carried out at once.
 ///
 /// # Errors
 /// When a door cannot be opened.
@@ -67,7 +67,7 @@ pub fn serve(
     servers: Vec<Served>,
     mut listener: Listener,
     ready: impl FnOnce(),
-    (acts, stop): (UnboundedReceiver<Act>, impl Future<Output = ()>),
+    (commands, stop): (UnboundedReceiver<LiveCommand>, impl Future<Output = ()>),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
@@ -113,7 +113,7 @@ pub fn serve(
         let outside_of = Outside { host: outside, doors: Mutex::new(addresses), movers };
         let world = Arc::new(World::served(plan, hosts, outside_of, unix_ns(), sink));
         ready();
-        pace::run(&world, &programs, &pace, (outside, doors), acts, stop).await;
+        pace::run(&world, &programs, &pace, (outside, doors), commands, stop).await;
         Ok(world)
     })?;
     // The clients that are still there leave before what they are connected to is gone.

@@ -1,4 +1,4 @@
-//! The world: hosts, clocks, the network and the actions, behind one lock, independent of the engine that drives it.
+//! The world: hosts, clocks, the network and the fault actions, behind one lock, independent of the engine that drives it.
 //!
 //! An engine does three things: it polls the hosts' tasks, it moves true time from one entry of the queue to the
 //! next, and it carries bytes. Everything that decides *when* a message arrives, *whether* a process runs and *what* a
@@ -7,7 +7,6 @@
 //! Left out on purpose: bandwidth, packet sizes and congestion. A segment is what one write hands over; it arrives
 //! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
 
-mod acts;
 pub mod choices;
 mod ending;
 mod file;
@@ -21,9 +20,9 @@ mod queue;
 mod shared;
 mod state;
 mod timers;
+mod transitions;
 mod wire;
 
-pub use acts::steering::Act;
 pub(crate) use ending::Progress;
 pub use ending::Wanted;
 pub(crate) use file::File;
@@ -33,5 +32,6 @@ pub use process::AppliedAction;
 pub(crate) use shared::{Outside, Route, WAY_OUT, World};
 pub(crate) use state::LifecycleChange;
 pub(crate) use timers::TimerKey;
+pub use transitions::steering::LiveCommand;
 pub(crate) use wire::Keeper;
 pub use wire::Wire;

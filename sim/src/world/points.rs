@@ -1,4 +1,4 @@
-//! Injection points: where an action can hit with meaning, counted per section, phase, access and peer.
+//! Injection points: where a fault action can hit with meaning, counted per section, phase, access and peer.
 
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Access, Edge, Phase};

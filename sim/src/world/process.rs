@@ -38,7 +38,7 @@ pub(crate) enum Admission {
     Wait,
 }
 
-/// An action of its own kind that a member's program has got.
+/// A fault action of its own kind that a member's program has got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedAction {
     /// Its name.

@@ -16,9 +16,9 @@ pub(crate) enum Pending {
     Arrival { conn: ConnId, direction: Direction },
     /// A pause, suspension or stall may be over.
     Resume { host: HostId, injection: u32 },
-    /// An action is to be applied.
+    /// A fault action is to be applied.
     Action { injection: u32 },
-    /// An action with a duration ends.
+    /// A fault action with a duration ends.
     Heal { injection: u32 },
     /// A dead process is started anew.
     Restart { host: HostId, injection: u32 },

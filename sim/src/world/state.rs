@@ -39,7 +39,7 @@ pub(crate) struct State {
     pub(super) hits: BTreeMap<(u32, HostId, Option<GrantId>, usize), TrueTime>,
     /// When each section began an attempt to acquire.
     pub(crate) attempts: BTreeMap<GrantId, Vec<TrueTime>>,
-    /// True once an action was applied.
+    /// True once a fault action was applied.
     pub(super) hit: bool,
     pub(crate) ending: Ending,
     /// Injections whose effect lasts at this moment.
@@ -153,7 +153,7 @@ impl State {
         self.log.push(at, host, cause, None, grant, what)
     }
 
-    /// Records what an action or the network does to a host now.
+    /// Records what a fault action or the network does to a host now.
     pub(crate) fn record_act(&mut self, host: HostId, cause: Option<EventId>, what: What) -> EventId {
         self.log.push(self.now, host, cause, None, None, what)
     }

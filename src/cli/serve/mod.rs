@@ -18,7 +18,7 @@ use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::version::Version;
 use picklock_redis::{DOWN_AFTER, Own, PARAMS, PERSISTENCE, serve_own};
 use picklock_scenarios::faults;
-use picklock_sim::live::{self, Act, ServeError};
+use picklock_sim::live::{self, LiveCommand, ServeError};
 use picklock_sim::store::Serve;
 use picklock_sim::store::complete;
 use tokio::sync::{Notify, mpsc};
@@ -110,10 +110,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     }
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
     let welcome = welcome(&servers, &doors);
-    let (acts, to_do) = mpsc::unbounded_channel();
+    let (commands, to_do) = mpsc::unbounded_channel();
     let ending = Arc::new(AtomicBool::new(false));
     let stop = stop_on_signal(Arc::clone(&ending))?;
-    let steering = Steering::new(&names, acts.clone(), Arc::clone(&stop));
+    let steering = Steering::new(&names, commands.clone(), Arc::clone(&stop));
     let served = topology::served(servers, &doors);
     let settings = complete(PARAMS, &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
@@ -126,13 +126,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
     let start: Serve = Arc::new(move |context| {
-        let (last, own, acts, host) = (last.clone(), own.clone(), acts.clone(), context.member.name.clone());
+        let (last, own, commands, host) =
+            (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
         Box::pin(async move {
             serve_own(context, own).await;
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.
-                None => drop(acts.send(Act::Apply(vec![fault::death(&host)]))),
+                None => drop(commands.send(LiveCommand::Apply(vec![fault::death(&host)]))),
             }
         })
     });

@@ -7,7 +7,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
 
 use picklock_model::text::nearest;
-use picklock_sim::live::Act;
+use picklock_sim::live::LiveCommand;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -32,14 +32,14 @@ const LINE_MAX: u64 = 1_000;
 #[derive(Clone)]
 pub(super) struct Steering {
     hosts: Arc<[String]>,
-    acts: UnboundedSender<Act>,
+    commands: UnboundedSender<LiveCommand>,
     stop: Arc<Notify>,
 }
 
 impl Steering {
     /// The steering of a world with these hosts; `stop` ends it.
-    pub(super) fn new(hosts: &[&str], acts: UnboundedSender<Act>, stop: Arc<Notify>) -> Steering {
-        Steering { hosts: hosts.iter().map(|host| (*host).to_owned()).collect(), acts, stop }
+    pub(super) fn new(hosts: &[&str], commands: UnboundedSender<LiveCommand>, stop: Arc<Notify>) -> Steering {
+        Steering { hosts: hosts.iter().map(|host| (*host).to_owned()).collect(), commands, stop }
     }
 
     /// Does what a line says. What is to be answered, if it is more than that all went well.
@@ -48,7 +48,7 @@ impl Steering {
     /// The error of a line that is not understood, with the lines that would be.
     fn line(&self, line: &str) -> Result<Option<String>, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let act = match words[..] {
+        let command = match words[..] {
             [] => return Ok(None),
             ["help"] => return Ok(Some(help())),
             ["hosts"] => return Ok(Some(self.hosts.join("\n"))),
@@ -56,8 +56,10 @@ impl Steering {
                 self.stop.notify_one();
                 return Ok(None);
             }
-            ["heal"] => Act::Heal,
-            ["start", host] if self.hosts.iter().any(|known| known == host) => Act::Start(host.to_owned()),
+            ["heal"] => LiveCommand::Heal,
+            ["start", host] if self.hosts.iter().any(|known| known == host) => {
+                LiveCommand::Start(host.to_owned())
+            }
             ["start", ..] => {
                 return Err(format!("`start` needs one of the hosts: {}", self.hosts.join(", ")));
             }
@@ -72,11 +74,11 @@ impl Steering {
                     let hint = hint.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
                     return Err(format!("`{word}` is not understood{hint}; `help` lists what is"));
                 }
-                Act::Apply(faults::parse_now(&words, &self.hosts)?)
+                LiveCommand::Apply(faults::parse_now(&words, &self.hosts)?)
             }
         };
         // A world that is gone is steered no more.
-        let _ = self.acts.send(act);
+        let _ = self.commands.send(command);
         Ok(None)
     }
 
@@ -200,24 +202,24 @@ mod tests {
 
     use super::*;
 
-    fn typed(line: &str) -> (Result<Option<String>, String>, Option<Act>) {
-        let (acts, mut taken) = unbounded_channel();
-        let steering = Steering::new(&["node-1", "replica-1", "clients"], acts, Arc::default());
+    fn typed(line: &str) -> (Result<Option<String>, String>, Option<LiveCommand>) {
+        let (commands, mut taken) = unbounded_channel();
+        let steering = Steering::new(&["node-1", "replica-1", "clients"], commands, Arc::default());
         (steering.line(line), taken.try_recv().ok())
     }
 
     #[test]
     fn a_fault_is_applied_at_once() {
-        let (answer, act) = typed("pause node-1\n");
+        let (answer, command) = typed("pause node-1\n");
         assert_eq!(answer, Ok(None));
-        let Some(Act::Apply(injections)) = act else { panic!("{act:?}") };
+        let Some(LiveCommand::Apply(injections)) = command else { panic!("{command:?}") };
         assert_eq!(injections[0].action, Action::Pause { lasts: UNTIL_HEALED });
     }
 
     #[test]
     fn there_are_words_that_are_no_faults() {
-        assert_eq!(typed("heal").1, Some(Act::Heal));
-        assert_eq!(typed("start node-1").1, Some(Act::Start("node-1".to_owned())));
+        assert_eq!(typed("heal").1, Some(LiveCommand::Heal));
+        assert_eq!(typed("start node-1").1, Some(LiveCommand::Start("node-1".to_owned())));
         assert_eq!(typed(" \n"), (Ok(None), None));
         assert_eq!(typed("hosts").0, Ok(Some("node-1\nreplica-1\nclients".to_owned())));
         let help = typed("help").0.expect("help is there").expect("it says something");
@@ -229,8 +231,8 @@ mod tests {
     #[test]
     fn an_error_names_what_was_expected() {
         let why = |line: &str| {
-            let (answer, act) = typed(line);
-            assert_eq!(act, None, "{line}");
+            let (answer, command) = typed(line);
+            assert_eq!(command, None, "{line}");
             answer.expect_err("the line is wrong")
         };
         assert!(why("kil node-1").contains("did you mean `kill`"));

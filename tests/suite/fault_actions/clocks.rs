@@ -9,7 +9,7 @@ fn step(by: i64) -> Action {
     Action::StepClock { by_ns: by * 1_000_000 }
 }
 
-/// How long a record of a client that dies at work lasts, in milliseconds, under such an act upon the store's clock
+/// How long a record of a client that dies at work lasts, in milliseconds, under such an action on the store's clock
 /// so many milliseconds after its creation.
 fn lease_under(action: Action, after: u64) -> u64 {
     let dies = injection(at(100), first(), Action::Crash { power_loss: true, restart_after: None });

@@ -61,7 +61,7 @@ impl Store {
         matches!(self.server, Server::Real(_))
     }
 
-    /// The actions that its members have and others have not.
+    /// The fault actions that its members have and others have not.
     #[must_use]
     pub fn actions(&self) -> &'static [OwnAction] {
         if self.is_real() { &[] } else { self.spec.actions() }

@@ -98,7 +98,7 @@ pub trait StoreSpec: Send + Sync + 'static {
     }
 }
 
-/// An action of a kind of store.
+/// A fault action of a kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnAction {
     /// Its name in a plan.

@@ -1,4 +1,4 @@
-//! The requests to a served world while it runs: actions that were not planned, and that all faults heal.
+//! The commands to a served world while it runs: fault actions that were not planned, the end of all faults, the start of a process.
 
 use crate::world::process::Life;
 use crate::world::queue::Pending;
@@ -11,10 +11,10 @@ use picklock_model::trace::What;
 /// Starts carry no injection that they are the end of.
 const NO_INJECTION: u32 = u32::MAX;
 
-/// A request to a served world while it runs.
+/// A command to a served world while it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// Actions are applied. Their instants count from now.
+pub enum LiveCommand {
+    /// Fault actions are applied. Their instants count from now.
     Apply(Vec<Injection>),
     /// All that lasts is over: pauses, cuts, delays, messages that are to be lost. Who is dead stays so.
     Heal,
@@ -23,17 +23,17 @@ pub enum Act {
 }
 
 impl State {
-    /// Does what the world is asked.
-    pub(crate) fn obey(&mut self, act: Act) {
-        match act {
-            Act::Apply(injections) => self.take_up(injections),
-            Act::Heal => self.heal_now(),
-            Act::Start(host) => self.start(&host),
+    /// Carries a command out.
+    pub(crate) fn execute(&mut self, command: LiveCommand) {
+        match command {
+            LiveCommand::Apply(injections) => self.schedule(injections),
+            LiveCommand::Heal => self.heal_now(),
+            LiveCommand::Start(host) => self.start(&host),
         }
     }
 
-    /// Takes up injections whose instants count from now.
-    fn take_up(&mut self, injections: Vec<Injection>) {
+    /// Schedules injections whose instants count from now.
+    fn schedule(&mut self, injections: Vec<Injection>) {
         for entry in injections {
             let When::At { at_ns } = entry.when else { continue };
             let injection = self.injections.len() as u32;

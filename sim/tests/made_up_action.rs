@@ -1,7 +1,7 @@
-//! The parts of a new physical act: a variant and its facts in the model, its execution in the simulator. The act of this test
-//! exists with the feature `made-up-act` alone; that all other crates compile with it is checked by `.ci/run`.
+//! The parts of a new fault action: a variant and its facts in the model, its execution in the simulator. The action of this test
+//! exists with the feature `made-up-action` alone; that all other crates compile with it is checked by `.ci/run`.
 
-#![cfg(feature = "made-up-act")]
+#![cfg(feature = "made-up-action")]
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The actions: physical acts, each small, each recorded with the injection that asked for it.
+//! The application of fault actions, each recorded with the injection that asked for it.
 
 use std::task::Waker;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Broken, Halt, Role, What};
 
 impl State {
-    /// Applies an action now, on the hosts that its target means now.
+    /// Applies a fault action now, on the hosts that its target means now.
     pub(in crate::world) fn apply(&mut self, injection: u32) {
         if self.faults_are_over() {
             return;
@@ -99,7 +99,7 @@ impl State {
             }
             Action::Own { name, count } => self.apply_own(host, name, *count, injection),
             Action::Cancel => self.cancel(host, injection),
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => self.hit_host(injection, host),
             Action::LoseRequest { to } => {
                 for other in self.resolve(to) {
@@ -138,7 +138,7 @@ impl State {
         }
     }
 
-    /// The effect of an action with a duration ends.
+    /// The effect of a fault action with a duration ends.
     pub(in crate::world) fn heal(&mut self, injection: u32) {
         self.unhealed.retain(|other| *other != injection);
         self.mends(|outage| outage.injection == injection);
@@ -223,7 +223,7 @@ impl State {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
             }
             Action::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
-            #[cfg(feature = "made-up-act")]
+            #[cfg(feature = "made-up-action")]
             Action::MadeUp => format!("make something up at {who}"),
             Action::Cancel => format!("cancel the call of its lock that {who} is in"),
             Action::LoseRequest { to } => {
