@@ -46,8 +46,8 @@ impl Effort {
         self.calls = 0;
     }
 
-    /// Start-up is over.
-    pub(crate) fn take_up(&mut self) {
+    /// Resets the counts when start-up ends.
+    pub(crate) fn reset(&mut self) {
         (self.calls, self.work) = (0, 0);
     }
 

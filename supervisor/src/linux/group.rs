@@ -237,20 +237,20 @@ impl Group {
         }
     }
 
-    /// Start-up is over: from now on the seed and the driver's clock count.
-    fn take_up(&mut self) {
+    /// Ends start-up: from now on the seed and the driver's clock count.
+    fn end_start_up(&mut self) {
         self.starts_up = false;
-        self.effort.take_up();
-        self.turns.take_up();
-        self.table.take_up(self.setup.seed);
-        self.time.take_up();
-        self.streams.take_up();
+        self.effort.reset();
+        self.turns.reset_streak();
+        self.table.seed_randomness(self.setup.seed);
+        self.time.start();
+        self.streams.open_input();
     }
 
     fn run(&mut self, clock: Clock) -> Result<Step, Broken> {
         if self.starts_up {
             self.start_up()?;
-            self.take_up();
+            self.end_start_up();
         }
         if clock != self.time.clock {
             self.files.stamps.stamp(self.time.clock.wall_ns);

@@ -49,8 +49,8 @@ impl Streams {
         Self { limits, input: Input::new(input), outputs, has_run: true, has_lines: false }
     }
 
-    /// Start-up is over.
-    pub(crate) fn take_up(&mut self) {
+    /// Opens the input when start-up ends.
+    pub(crate) fn open_input(&mut self) {
         self.input.is_open = true;
         self.input.flush();
     }

@@ -119,8 +119,8 @@ impl Table {
         }
     }
 
-    /// Start-up is over: from now on the seed counts.
-    pub(crate) fn take_up(&mut self, seed: u64) {
+    /// Draws random numbers from the seed when start-up ends.
+    pub(crate) fn seed_randomness(&mut self, seed: u64) {
         self.randomness = Randomness::Seed(seed);
         for (at, process) in self.processes.iter_mut().enumerate() {
             process.random = self.randomness.of(at);

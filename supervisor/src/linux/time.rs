@@ -50,8 +50,8 @@ impl Time {
         Self { clock, page, spins: 0, most_spins: START_UP_SPINS, little_ns: LITTLE_NS }
     }
 
-    /// Start-up is over.
-    pub(crate) fn take_up(&mut self) {
+    /// Lets time pass when start-up ends: the limits are those of a run, and the program sees the clock.
+    pub(crate) fn start(&mut self) {
         (self.most_spins, self.little_ns) = (SPINS, LITTLE_NS);
         self.pass(self.clock);
     }

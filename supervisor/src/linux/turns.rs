@@ -21,7 +21,7 @@ impl Turns {
     }
 
     /// Resets the count when start-up ends.
-    pub(crate) fn take_up(&mut self) {
+    pub(crate) fn reset_streak(&mut self) {
         self.streak = 0;
     }
 
