@@ -196,7 +196,7 @@ impl Driver {
 
     async fn handle(&mut self, step: Step) {
         match step {
-            Step::Point(call) => HostDriver::of(&self.host).pass(access(call.what)).await,
+            Step::Point(call) => HostDriver::of(&self.host).reach(access(call.what)).await,
             Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
             Step::Listen { socket, port } => self.connections.listen(socket, port),
             Step::Sent { socket, bytes } => self.connections.send(&mut self.group, socket, &bytes).await,

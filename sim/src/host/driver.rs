@@ -24,7 +24,7 @@ impl HostDriver {
     }
 
     /// Reports that the program has reached an injection point; a pause that hits here is waited for.
-    pub async fn pass(&self, access: Access) {
+    pub async fn reach(&self, access: Access) {
         self.host.world.state().before(self.host.id, access, None);
         self.gate().await;
         self.host.world.state().after(self.host.id, access, None);
