@@ -54,7 +54,9 @@ impl Direct for UniqueIndex {
         let mut attempts = 1;
         loop {
             match resource.apply(key, Operation::Insert(id), None).await {
-                Err(ResourceError::NotSent | ResourceError::Unknown) if attempts < ATTEMPTS => attempts += 1,
+                Err(ResourceError::NotSent | ResourceError::EffectUnknown) if attempts < ATTEMPTS => {
+                    attempts += 1
+                }
                 outcome => return Ok(outcome.map(drop)?),
             }
         }

@@ -233,7 +233,7 @@ impl<'s> Task<'s> {
         match outcome {
             Ok(Applied::AtRelease(_)) => return true,
             Ok(Applied::Now(_)) => self.recorder.change(What::WriteAcknowledged { key }),
-            Err(ResourceError::Unknown) => self.recorder.change(What::WriteUnknown { key }),
+            Err(ResourceError::EffectUnknown) => self.recorder.change(What::WriteUnknown { key }),
             Err(
                 ResourceError::Refused { .. }
                 | ResourceError::SoldOut

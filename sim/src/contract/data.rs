@@ -79,5 +79,5 @@ pub enum ResourceError {
     NotSent,
     /// The request was sent; whether it was carried out is not known.
     #[error("no answer from the resource")]
-    Unknown,
+    EffectUnknown,
 }

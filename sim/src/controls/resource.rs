@@ -70,7 +70,7 @@ impl Resource {
             Ok(Ok(reply)) => reply.value(),
             Ok(Err(_)) | Err(_) => {
                 self.stream = None;
-                Err(if sent { ResourceError::Unknown } else { ResourceError::NotSent })
+                Err(if sent { ResourceError::EffectUnknown } else { ResourceError::NotSent })
             }
         }
     }
