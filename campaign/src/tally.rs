@@ -55,7 +55,7 @@ impl Tally {
             match outcome {
                 Outcome::Violated(_) => self.see(invariant.name, Seen { runs: 1, first_seed: seed }),
                 Outcome::NotApplicable => *self.silent.entry(invariant.name).or_default() += 1,
-                Outcome::Holds | Outcome::Unknown(_) => {}
+                Outcome::Holds | Outcome::Inconclusive(_) => {}
             }
         }
         self.unknown += u64::from(!run.is_conclusive());

@@ -42,7 +42,7 @@ fn text(judgement: &Judgement, style: &Style) -> Result<String, ReportError> {
                 let said = format!("violated {}", count(*often as u64, "time"));
                 (Ink::Loss, said, breaches.as_slice(), often - breaches.len())
             }
-            Verdict::Unknown { why, perhaps } => {
+            Verdict::Inconclusive { why, perhaps } => {
                 (Ink::Warn, format!("unknown: {why}"), perhaps.as_slice(), 0)
             }
             Verdict::NotApplicable(why) => (Ink::Dim, format!("not applicable: {why}"), &[][..], 0),
@@ -118,7 +118,7 @@ impl<'a> VerdictJson<'a> {
         let (verdict, why, count, breaches) = match verdict {
             Verdict::Holds => ("holds", None, 0, &[][..]),
             Verdict::Violated { count, breaches } => ("violated", None, *count, breaches.as_slice()),
-            Verdict::Unknown { why, perhaps } => ("unknown", Some(why.as_str()), 0, perhaps.as_slice()),
+            Verdict::Inconclusive { why, perhaps } => ("unknown", Some(why.as_str()), 0, perhaps.as_slice()),
             Verdict::NotApplicable(why) => ("not-applicable", Some(why.as_str()), 0, &[][..]),
         };
         let breaches = breaches.iter().map(BreachJson::of).collect();

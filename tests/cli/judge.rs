@@ -128,8 +128,8 @@ fn clocks_decide_as_far_as_they_may_be_off() {
     const MS: u64 = 1_000_000;
     assert_eq!(of_exclusion(&two(5_000, 0)), Verdict::Holds, "spans are half-open");
     assert_eq!(of_exclusion(&two(5_100, 50 * MS)), Verdict::Holds);
-    assert!(matches!(of_exclusion(&two(5_099, 50 * MS)), Verdict::Unknown { .. }));
-    assert!(matches!(of_exclusion(&two(4_901, 50 * MS)), Verdict::Unknown { .. }));
+    assert!(matches!(of_exclusion(&two(5_099, 50 * MS)), Verdict::Inconclusive { .. }));
+    assert!(matches!(of_exclusion(&two(4_901, 50 * MS)), Verdict::Inconclusive { .. }));
     let Verdict::Violated { count: 1, breaches } = of_exclusion(&two(4_500, 50 * MS)) else {
         panic!("half a second is more than two clocks can hide")
     };
@@ -144,19 +144,19 @@ fn a_holder_of_which_nothing_more_is_said_may_have_died() {
         .filter(|line| !line.contains("release"))
         .map(|line| format!("{line}\n"))
         .collect();
-    assert!(matches!(of_exclusion(&history), Verdict::Unknown { .. }));
+    assert!(matches!(of_exclusion(&history), Verdict::Inconclusive { .. }));
     let time = 1_700_000_007_000_000_000_u64;
     let holds =
         format!(r#"{{"time_ns":{time},"host":"web-1","process":7,"type":"info","f":"hold","key":"stock"}}"#);
     assert!(
-        matches!(of_exclusion(&format!("{history}{holds}\n")), Verdict::Unknown { .. }),
+        matches!(of_exclusion(&format!("{history}{holds}\n")), Verdict::Inconclusive { .. }),
         "web-2 may have died at once"
     );
     let both = format!("{history}{holds}\n{}\n", holds.replace("web-1", "web-2"));
     assert!(matches!(of_exclusion(&both), Verdict::Violated { .. }));
     let dies = holds.replace("hold", "crash").replace(r#","key":"stock""#, "");
     assert!(
-        matches!(of_exclusion(&format!("{history}{dies}\n")), Verdict::Unknown { .. }),
+        matches!(of_exclusion(&format!("{history}{dies}\n")), Verdict::Inconclusive { .. }),
         "it died after the other began"
     );
 }
@@ -344,7 +344,7 @@ proptest! {
         let as_defined = match (judgement.of("mutual-exclusion").unwrap(), spans.len()) {
             (Verdict::NotApplicable(_), granted) => granted == 0,
             (Verdict::Violated { .. }, _) => sure,
-            (Verdict::Unknown { perhaps: reported, .. }, granted) => !sure && (perhaps || granted == 1) && perhaps != reported.is_empty(),
+            (Verdict::Inconclusive { perhaps: reported, .. }, granted) => !sure && (perhaps || granted == 1) && perhaps != reported.is_empty(),
             (Verdict::Holds, _) => !sure && !perhaps,
         };
         prop_assert!(as_defined, "{judgement:#?}\n{spans:?}\n{off:?}");

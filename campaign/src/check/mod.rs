@@ -156,7 +156,7 @@ impl Checked {
         })
     }
 
-    /// True unless the run is unknown: nothing was violated, and no run was conclusive either.
+    /// True unless the run is inconclusive: nothing was violated, and no run was conclusive either.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
         let kept = self.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Holds));

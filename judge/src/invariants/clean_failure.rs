@@ -35,10 +35,10 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Unknown("the requests of several tasks cannot be distinguished".to_owned());
+        return Outcome::Inconclusive("the requests of several tasks cannot be distinguished".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Unknown(NOTHING_REPORTED.to_owned());
+        return Outcome::Inconclusive(NOTHING_REPORTED.to_owned());
     }
     let failed = |section: &&Section<'_>| {
         section.asked.is_some() && section.answered.is_some() && section.grant.is_none()
@@ -59,7 +59,7 @@ fn check(history: &History<'_>) -> Outcome {
         }
     }
     if findings.is_empty() && !judged_some {
-        return Outcome::Unknown("no acquire failed a lease before the end".to_owned());
+        return Outcome::Inconclusive("no acquire failed a lease before the end".to_owned());
     }
     judged(history, findings)
 }

@@ -5,7 +5,7 @@
 //! of a stale write is not reported again for interleaving. What the resource refused was not applied, and is fine. Where no
 //! server reported when a grant was made, a write is stale only if it is sure that its grant came first; if that is so in the
 //! order of the answers alone, it stays open.
-//! A run in which nobody wanted what others held shows nothing, and is unknown.
+//! A run in which nobody wanted what others held shows nothing, and is inconclusive.
 //!
 //! Not applicable to designs without a belief: they retry by interleaving on purpose, and
 //! [`no_lost_update`](super::no_lost_update) judges them. Source: Kleppmann, "How to do distributed locking" (2016),
@@ -43,7 +43,7 @@ fn check(history: &History<'_>) -> Outcome {
     let applied = |operation| applied(history, operation);
     let operations: Vec<Applied<'_, '_>> = history.operations.iter().filter_map(applied).collect();
     if !shared(history, &operations) {
-        return Outcome::Unknown("no key was operated on by two sections".to_owned());
+        return Outcome::Inconclusive("no key was operated on by two sections".to_owned());
     }
     let mut findings = Vec::new();
     let mut guilty = Vec::new();
@@ -51,10 +51,10 @@ fn check(history: &History<'_>) -> Outcome {
     interleavings(history, &operations, &mut guilty, &mut findings);
     if findings.is_empty() && open {
         let why = "no server reported which of two grants came first, and a write may have been stale";
-        return Outcome::Unknown(why.to_owned());
+        return Outcome::Inconclusive(why.to_owned());
     }
     if findings.is_empty() && !history.is_contested() {
-        return Outcome::Unknown("nobody wanted what others held".to_owned());
+        return Outcome::Inconclusive("nobody wanted what others held".to_owned());
     }
     judged(history, findings)
 }

@@ -6,7 +6,7 @@
 //! the store's clock, whenever the store drops it: whoever asks first finds it gone.
 //!
 //! The deadline is the instant at which it passed on the holder's clock, or, if it had not by the end of the section, the
-//! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline; unknown where
+//! end of the section: what is advertised to nobody misleads nobody. Not applicable to grants without a deadline; inconclusive where
 //! no server said of any that it kept its record.
 
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ fn check(history: &History<'_>) -> Outcome {
     let recorded =
         |section: &Section<'_>| history.records_of(section).any(|record| record.key == section.key);
     if !history.grants().any(|(section, grant)| advertised(grant) && recorded(section)) {
-        return Outcome::Unknown("no store reported a record of what was granted".to_owned());
+        return Outcome::Inconclusive("no store reported a record of what was granted".to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {

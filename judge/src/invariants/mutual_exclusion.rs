@@ -7,7 +7,7 @@
 //! Two grants clash if their owners, their clients or the tasks of these differ, so that designs whose clients share one value
 //! are judged as well, and so are locks that take two tasks of a client for one owner. Where so many may hold at the same time,
 //! one more is a clash; where grants can be shared, those that are exclude only those that are not. A run in which nobody wanted
-//! what others held shows nothing, and is unknown. What the holders *did* meanwhile is not judged here: see
+//! what others held shows nothing, and is inconclusive. What the holders *did* meanwhile is not judged here: see
 //! [`effective_exclusion`](super::effective_exclusion).
 
 use picklock_model::ids::GrantId;
@@ -44,7 +44,7 @@ fn check(history: &History<'_>) -> Outcome {
         exclusion => overlaps(history, &spans(history), exclusion == Exclusion::Modes),
     };
     if findings.is_empty() && !history.is_contested() {
-        return Outcome::Unknown("nobody wanted what others held".to_owned());
+        return Outcome::Inconclusive("nobody wanted what others held".to_owned());
     }
     judged(history, findings)
 }
@@ -153,7 +153,7 @@ mod tests {
     /// What is found; nothing too if nobody wanted what others held.
     fn found(trace: &Trace) -> Vec<Finding> {
         match judge(&INVARIANT, trace) {
-            Outcome::Unknown(_) => Vec::new(),
+            Outcome::Inconclusive(_) => Vec::new(),
             _ => findings(&INVARIANT, trace),
         }
     }

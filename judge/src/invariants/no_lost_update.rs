@@ -66,7 +66,7 @@ fn check(history: &History<'_>) -> Outcome {
     let changed = history.operations.iter().any(|operation| operation.kind.changes());
     let acknowledged = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
     if !changed && !history.answers.iter().any(|answer| acknowledged(answer.event)) {
-        return Outcome::Unknown("nothing was changed".to_owned());
+        return Outcome::Inconclusive("nothing was changed".to_owned());
     }
     let mut findings = Vec::new();
     let tallies = tallies(history, &mut findings);

@@ -37,7 +37,7 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_records() {
-        return Outcome::Unknown("no store created a record".to_owned());
+        return Outcome::Inconclusive("no store created a record".to_owned());
     }
     // Looked for only if it is asked: it takes the whole trace.
     let programs = LazyCell::new(|| programs(history));

@@ -59,7 +59,7 @@ fn check(history: &History<'_>) -> Outcome {
         } else {
             return Outcome::Holds;
         };
-        return Outcome::Unknown(open.to_owned());
+        return Outcome::Inconclusive(open.to_owned());
     }
     judged(history, findings)
 }

@@ -33,13 +33,13 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Unknown("the requests of several tasks cannot be distinguished".to_owned());
+        return Outcome::Inconclusive("the requests of several tasks cannot be distinguished".to_owned());
     }
     if history.granted.is_empty() {
-        return Outcome::Unknown("nobody was granted anything".to_owned());
+        return Outcome::Inconclusive("nobody was granted anything".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Unknown(NOTHING_REPORTED.to_owned());
+        return Outcome::Inconclusive(NOTHING_REPORTED.to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {

@@ -28,7 +28,7 @@ pub(super) fn judge(recording: &Recording) -> Verdict {
         return Verdict::NotApplicable("no lock was granted".to_owned());
     }
     if !spans.chunk_by(|one, other| one.key == other.key).any(|of_key| of_key.len() > 1) {
-        return Verdict::Unknown { why: "no key was granted twice".to_owned(), perhaps: Vec::new() };
+        return Verdict::Inconclusive { why: "no key was granted twice".to_owned(), perhaps: Vec::new() };
     }
     let most = recording.settings.holders.unwrap_or(1) as usize;
     let sure = |span: &Span, u: i128| (span.from + u, span.until - u);
@@ -52,7 +52,7 @@ pub(super) fn judge(recording: &Recording) -> Verdict {
     if perhaps.count > 0 {
         let why = "the clocks, or lines that are missing, leave open whether two held at once".to_owned();
         let perhaps = perhaps.first.iter().map(|pair| breach(recording, pair, most, false)).collect();
-        return Verdict::Unknown { why, perhaps };
+        return Verdict::Inconclusive { why, perhaps };
     }
     Verdict::Holds
 }

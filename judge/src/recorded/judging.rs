@@ -61,7 +61,7 @@ fn as_it_is(
             count: findings.len(),
             breaches: findings.iter().take(SHOWN).map(breach).collect(),
         },
-        Outcome::Unknown(why) => Verdict::Unknown { why, perhaps: Vec::new() },
+        Outcome::Inconclusive(why) => Verdict::Inconclusive { why, perhaps: Vec::new() },
         Outcome::NotApplicable => Verdict::NotApplicable(otherwise.to_owned()),
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn judge(
         0 => return Verdict::NotApplicable("no grant has a token".to_owned()),
         1 => {
             let why = "fewer than two grants carried a token".to_owned();
-            return Verdict::Unknown { why, perhaps: Vec::new() };
+            return Verdict::Inconclusive { why, perhaps: Vec::new() };
         }
         _ => {}
     }
@@ -71,7 +71,10 @@ pub(super) fn judge(
     if perhaps.is_empty() {
         return Verdict::Holds;
     }
-    Verdict::Unknown { why: "the clocks leave open in which order some grants were made".to_owned(), perhaps }
+    Verdict::Inconclusive {
+        why: "the clocks leave open in which order some grants were made".to_owned(),
+        perhaps,
+    }
 }
 
 fn made(recording: &Recording, history: &History<'_>) -> Vec<Made> {

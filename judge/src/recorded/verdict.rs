@@ -31,11 +31,11 @@ pub enum Verdict {
         /// Some of the breaches, the first ones.
         breaches: Vec<Breach>,
     },
-    /// It is not known: for this reason, and with these examples.
-    Unknown {
-        /// Why not.
+    /// The history does not decide it: for this reason, and with these examples. In files and on pages it is spelled `unknown`.
+    Inconclusive {
+        /// The reason.
         why: String,
-        /// Where it may have been broken, if that is why.
+        /// The places at which it may have been broken, if that is the reason.
         perhaps: Vec<Breach>,
     },
     /// It does not apply to the history.
@@ -66,8 +66,7 @@ impl Judgement {
     /// True if something was put to the test and nothing is left open by the clocks.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        let open =
-            |verdict: &Verdict| matches!(verdict, Verdict::Unknown { perhaps, .. } if !perhaps.is_empty());
+        let open = |verdict: &Verdict| matches!(verdict, Verdict::Inconclusive { perhaps, .. } if !perhaps.is_empty());
         !self.is_violated()
             && self.verdicts.iter().any(|(.., verdict)| *verdict == Verdict::Holds)
             && !self.verdicts.iter().any(|(.., verdict)| open(verdict))

@@ -44,7 +44,7 @@ impl Protects {
         match self {
             Protects::InTheseRuns => Mark::Holds,
             Protects::No => Mark::Harmed,
-            Protects::Untested => Mark::Unknown,
+            Protects::Untested => Mark::Inconclusive,
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Found<'a> {
     fn protects(&self) -> Protects {
         if OF_DATA.into_iter().any(|name| self.runs(name) > 0) || !self.elsewhere.is_empty() {
             Protects::No
-        } else if self.cells.iter().all(|cell| Mark::of(cell) == Mark::Unknown) {
+        } else if self.cells.iter().all(|cell| Mark::of(cell) == Mark::Inconclusive) {
             Protects::Untested
         } else {
             Protects::InTheseRuns

@@ -33,10 +33,10 @@ pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String
                 .map(|(low, high)| format!("{}-{}", percent(low).trim_end_matches('%'), percent(high)));
             (percent(violation.runs as f64 / conclusive.max(1) as f64), interval)
         }
-        None if Mark::of(cell) == Mark::Unknown => (Mark::Unknown.sign().to_owned(), None),
+        None if Mark::of(cell) == Mark::Inconclusive => (Mark::Inconclusive.sign().to_owned(), None),
         None => match statistics::clean_bound(conclusive) {
             Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
-            None => (Mark::Unknown.sign().to_owned(), None),
+            None => (Mark::Inconclusive.sign().to_owned(), None),
         },
     }
 }

@@ -160,12 +160,12 @@ fn rate(cells: &[&Cell], invariant: &Invariant) -> (Ink, String) {
         return (Ink::Plain, Mark::NotApplicable.sign().to_owned());
     }
     let runs = |cell: &Cell| cell.violations.get(invariant.name).map_or(0, |violation| violation.runs);
-    let known = applicable.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Unknown);
+    let known = applicable.iter().filter(|cell| runs(cell) > 0 || Mark::of(cell) != Mark::Inconclusive);
     let (violated, conclusive) = known.fold((0, 0), |(violated, conclusive), cell| {
         (violated + runs(cell), conclusive + verdict::conclusive(cell))
     });
     match clean_bound(conclusive) {
-        None => (Ink::Plain, Mark::Unknown.sign().to_owned()),
+        None => (Ink::Plain, Mark::Inconclusive.sign().to_owned()),
         Some(bound) if violated == 0 => (Ink::Plain, format!("<{:.0}%", (bound * 100.0).ceil())),
         Some(_) => {
             let ink = if verdict::is_of_data(invariant.name) { Ink::Bad } else { Ink::Warn };

@@ -55,7 +55,7 @@ fn annotations(cell: &Cell) -> Vec<String> {
         let why = cell.unmet_because.as_deref().unwrap_or("the results differ from what is expected");
         all.push(command("error", &title, why));
     }
-    if all.is_empty() && Mark::of(cell) == Mark::Unknown {
+    if all.is_empty() && Mark::of(cell) == Mark::Inconclusive {
         all.push(command("warning", &title, &verdict::found(cell)));
     }
     all

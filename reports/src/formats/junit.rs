@@ -49,7 +49,7 @@ fn render(summary: &Summary, style: &Style) -> Result<String, ReportError> {
 fn case(cell: &Cell, style: &Style) -> TestCase {
     let status = match (fault(cell), Mark::of(cell)) {
         (Some(message), _) => failed(&message, &account(cell, style)),
-        (None, Mark::NotApplicable | Mark::Unknown) => skipped(&verdict::found(cell)),
+        (None, Mark::NotApplicable | Mark::Inconclusive) => skipped(&verdict::found(cell)),
         (None, _) => TestCaseStatus::success(),
     };
     let mut case = TestCase::new(printable(&cell.scenario), status);

@@ -224,7 +224,7 @@ fn fit(line: &str, columns: usize) -> Vec<String> {
 fn notes(cell: &Cell) -> Vec<(Ink, String)> {
     let found = match Mark::of(cell) {
         Mark::Harmed | Mark::Blocked | Mark::Violated => verdict::ink(cell),
-        Mark::Unknown => Ink::Warn,
+        Mark::Inconclusive => Ink::Warn,
         Mark::Holds | Mark::NotApplicable => Ink::Plain,
     };
     let mut notes = vec![

@@ -52,7 +52,7 @@ fn key(matrix: &Matrix<'_>) -> Markup {
         Mark::Harmed => ": a stale change was applied, or design was lost",
         Mark::Blocked | Mark::Violated => ", and no data harmed",
         Mark::Holds => "; the rate is below what stands there, at 95%",
-        Mark::Unknown => ": not put to the test",
+        Mark::Inconclusive => ": not put to the test",
         Mark::NotApplicable => "",
     };
     html! {
@@ -95,7 +95,7 @@ fn figures(square: &Square<'_>) -> (String, Option<String>) {
                 wilson(runs, conclusive).map(|(low, high)| format!("{}–{}", short(low), short(high)));
             (format!("{}%", short(share)), interval)
         }
-        _ if square.mark == Mark::Unknown => (String::new(), None),
+        _ if square.mark == Mark::Inconclusive => (String::new(), None),
         _ => {
             let bound =
                 clean_bound(conclusive).map(|bound| format!("<{}%", short((bound * 1000.0).ceil() / 1000.0)));

@@ -34,7 +34,7 @@ fn clause(mark: Mark) -> &'static str {
         Mark::Blocked => "ended in a lock that nobody could acquire in time",
         Mark::Violated => "violated an invariant and left the data unharmed",
         Mark::Holds => "showed no violation",
-        Mark::Unknown => "were inconclusive",
+        Mark::Inconclusive => "were inconclusive",
         Mark::NotApplicable => "do not apply",
     }
 }
@@ -58,11 +58,11 @@ fn one(row: &Row<'_>) -> String {
             Mark::Blocked => "could not be acquired in time",
             Mark::Violated => "violated an invariant without harm",
             Mark::Holds => "showed no violation",
-            Mark::Unknown | Mark::NotApplicable => "is inconclusive",
+            Mark::Inconclusive | Mark::NotApplicable => "is inconclusive",
         };
         (count > 0).then(|| format!("{said} under {count}{}", named(&names)))
     };
-    let parts: Vec<String> = [Mark::Harmed, Mark::Blocked, Mark::Violated, Mark::Holds, Mark::Unknown]
+    let parts: Vec<String> = [Mark::Harmed, Mark::Blocked, Mark::Violated, Mark::Holds, Mark::Inconclusive]
         .into_iter()
         .filter_map(under)
         .collect();
@@ -86,7 +86,7 @@ fn alone(design: &str, square: &Square<'_>) -> String {
             format!("{design} violated an invariant under {scenario} {often}; no data were harmed")
         }
         Mark::Holds => format!("{design} showed no violation under {scenario}: {}", verdict::found(cell)),
-        Mark::Unknown => format!("{design} under {scenario} is inconclusive: {}", verdict::found(cell)),
+        Mark::Inconclusive => format!("{design} under {scenario} is inconclusive: {}", verdict::found(cell)),
         Mark::NotApplicable => format!("{scenario} does not apply to {design}: {}", verdict::found(cell)),
     }
 }

@@ -18,7 +18,7 @@ pub(crate) enum Mark {
     /// Some runs were conclusive and none was violated.
     Holds,
     /// No run was conclusive, too few put anything at stake, or none was made.
-    Unknown,
+    Inconclusive,
     /// The scenario does not apply to the design.
     NotApplicable,
 }
@@ -29,7 +29,7 @@ pub(crate) const UNMET: &str = "!";
 impl Mark {
     /// All of them, in their order.
     pub(crate) const ALL: [Mark; 6] =
-        [Mark::Harmed, Mark::Blocked, Mark::Violated, Mark::Holds, Mark::Unknown, Mark::NotApplicable];
+        [Mark::Harmed, Mark::Blocked, Mark::Violated, Mark::Holds, Mark::Inconclusive, Mark::NotApplicable];
 
     pub(crate) fn of(cell: &Cell) -> Mark {
         if cell.skipped.is_some() {
@@ -41,7 +41,7 @@ impl Mark {
         } else if !cell.violations.is_empty() {
             Mark::Violated
         } else if conclusive(cell) == 0 || is_undecided(cell) {
-            Mark::Unknown
+            Mark::Inconclusive
         } else {
             Mark::Holds
         }
@@ -59,7 +59,7 @@ impl Mark {
             Mark::Blocked => "⊘",
             Mark::Violated => "~",
             Mark::Holds => "·",
-            Mark::Unknown => "?",
+            Mark::Inconclusive => "?",
             Mark::NotApplicable => "-",
         }
     }
@@ -71,7 +71,7 @@ impl Mark {
             Mark::Blocked => "nobody could acquire in time",
             Mark::Violated => "another invariant violated",
             Mark::Holds => "none found",
-            Mark::Unknown => "inconclusive",
+            Mark::Inconclusive => "inconclusive",
             Mark::NotApplicable => "does not apply",
         }
     }
@@ -83,7 +83,7 @@ impl Mark {
             Mark::Blocked => "b",
             Mark::Violated => "x",
             Mark::Holds => "ok",
-            Mark::Unknown => "u",
+            Mark::Inconclusive => "u",
             Mark::NotApplicable => "na",
         }
     }
@@ -173,8 +173,8 @@ mod tests {
 
     #[test]
     fn a_cell_without_a_conclusive_run_is_unknown_and_not_clean() {
-        assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Unknown);
-        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Unknown);
+        assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Inconclusive);
+        assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Inconclusive);
         assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 5, ..Cell::default() }), Mark::Holds);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn ink(cell: &Cell) -> Ink {
     match (ExpectationStatus::of(cell), Mark::of(cell)) {
         (ExpectationStatus::NotMet, _) => Ink::Bad,
         (ExpectationStatus::NoExpectation, mark) if mark.is_violation() => Ink::Bad,
-        (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Unknown) => Ink::Warn,
+        (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Inconclusive) => Ink::Warn,
         (_, Mark::Holds) => Ink::Good,
         (_, Mark::NotApplicable) => Ink::Dim,
     }
@@ -65,9 +65,9 @@ pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
 pub(crate) fn found(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
-        Mark::Unknown if cell.runs == 0 => "not run".to_owned(),
-        Mark::Unknown if conclusive(cell) == 0 => "no run was conclusive".to_owned(),
-        Mark::Unknown => format!(
+        Mark::Inconclusive if cell.runs == 0 => "not run".to_owned(),
+        Mark::Inconclusive if conclusive(cell) == 0 => "no run was conclusive".to_owned(),
+        Mark::Inconclusive => format!(
             "no violation, but a fault hit a grant or a held lock in only {} of {} {}: too few for a verdict",
             cell.hit_lock,
             cell.runs,
@@ -189,7 +189,7 @@ impl Totals {
             match Mark::of(cell) {
                 Mark::Holds => totals.clean += 1,
                 Mark::Harmed | Mark::Blocked | Mark::Violated => totals.violated += 1,
-                Mark::Unknown => totals.unknown += 1,
+                Mark::Inconclusive => totals.unknown += 1,
                 Mark::NotApplicable => {}
             }
             match ExpectationStatus::of(cell) {
@@ -257,12 +257,12 @@ mod tests {
     #[test]
     fn a_cell_without_a_conclusive_run_is_unknown_and_not_clean() {
         let cell = Cell { runs: 10, unknown: 10, ..Cell::default() };
-        assert_eq!(Mark::of(&cell), Mark::Unknown);
+        assert_eq!(Mark::of(&cell), Mark::Inconclusive);
         assert_eq!(found(&cell), "no run was conclusive");
         let some = Cell { runs: 10, unknown: 9, hit_lock: 1, ..Cell::default() };
         assert_eq!(found(&some), "0 in 1 run, below 95% at 95%");
         let beside = Cell { runs: 100, hit_lock: 4, ..Cell::default() };
-        assert_eq!(Mark::of(&beside), Mark::Unknown);
+        assert_eq!(Mark::of(&beside), Mark::Inconclusive);
         assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
     }
 
