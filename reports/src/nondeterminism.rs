@@ -9,12 +9,12 @@ use crate::page::layout::paragraph;
 use crate::page::paint::{Ink, Style};
 use crate::story::words::Names;
 
-/// For people: where two runs part, what each of them has there, and the likely cause. `elsewhere` is what another process has.
+/// For people: the first difference between two runs, the event of each there, and the likely cause. `elsewhere` is what another process has.
 #[must_use]
 pub fn text(title: &str, check: &DeterminismCheck, elsewhere: Option<&str>, style: &Style) -> String {
     let mut out = format!("{}\n", style.paint(Ink::Head, title));
     if let Some(difference) = &check.difference {
-        out.push_str(&parts(difference, style));
+        out.push_str(&first_difference(difference, style));
     }
     let causes =
         check.difference.iter().map(|difference| difference.cause).chain(check.noticed.iter().copied());
@@ -38,7 +38,7 @@ pub fn text(title: &str, check: &DeterminismCheck, elsewhere: Option<&str>, styl
 /// The same of one difference, without a title.
 #[must_use]
 pub fn difference(difference: &Difference, style: &Style) -> String {
-    parts(difference, style) + &likely(difference.cause, difference.code, style)
+    first_difference(difference, style) + &likely(difference.cause, difference.code, style)
 }
 
 fn likely(cause: Cause, code: Code, style: &Style) -> String {
@@ -46,7 +46,7 @@ fn likely(cause: Cause, code: Code, style: &Style) -> String {
         + &paragraph(&format!("instead: {}", code.remedy(cause)), 2, style.columns())
 }
 
-fn parts(difference: &Difference, style: &Style) -> String {
+fn first_difference(difference: &Difference, style: &Style) -> String {
     let mut out = format!("  two runs of it part at event {}:\n", difference.position);
     let line = |run: &Checked| {
         let names = Names::of(&run.trace);

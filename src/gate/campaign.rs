@@ -41,16 +41,15 @@ pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heartbeat: &
             let seen = heartbeat.panic(&scenario, &source);
             GateError::of(source, &design, &scenario, seen)
         }
-        CampaignError::NotTheSame { design, scenario, seed, departure } => {
-            let difference =
-                difference(campaign, &scenario, seed).unwrap_or_else(|| format!("{departure}\n"));
+        CampaignError::NotTheSame { design, scenario, seed, difference: first } => {
+            let difference = difference(campaign, &scenario, seed).unwrap_or_else(|| format!("{first}\n"));
             GateError::Stray { design, scenario, seed, difference }
         }
         CampaignError::Counterexample(error) => GateError::Counterexample(error),
     }
 }
 
-/// Where two more runs of a seed part, if these do as well: in these, what was sent is kept, which says more.
+/// The first difference between two more runs of a seed, if there is one again: in these, what was sent is kept, which says more.
 fn difference(campaign: &Campaign<'_>, scenario: &str, seed: u64) -> Option<String> {
     let scenario = campaign.scenarios.iter().find(|known| known.name() == scenario)?;
     let design = scenario.applies(campaign.designs.first()?).ok()?;

@@ -3,7 +3,7 @@
 use super::journal::{JournalError, MergeError};
 use crate::check::CheckError;
 use crate::counterexamples::CounterexampleError;
-use crate::determinism::Departure;
+use crate::determinism::DifferenceReport;
 
 /// An error that leaves a campaign without results.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum CampaignError {
         source: CheckError,
     },
     /// A run was made twice, and was another one.
-    #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{departure}")]
+    #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{difference}")]
     NotTheSame {
         /// The design's spelling.
         design: String,
@@ -27,8 +27,8 @@ pub enum CampaignError {
         scenario: String,
         /// The seed.
         seed: u64,
-        /// Where the runs part, and what probably makes the difference.
-        departure: Departure,
+        /// The first difference between the runs, and its probable cause.
+        difference: DifferenceReport,
     },
     /// A violation could not be reported.
     #[error(transparent)]

@@ -12,7 +12,7 @@ use super::observer::{Failed, Judged, Observer};
 use super::over::Over;
 use super::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked, ProbeRuns};
-use crate::determinism::Departure;
+use crate::determinism::DifferenceReport;
 use crate::tally::Tally;
 
 /// The state that the threads of a campaign share.
@@ -91,13 +91,13 @@ impl<Error: From<CampaignError>> Making<'_, Error> {
             return Ok(run);
         }
         let again = check::seed(*engine, design, scenario, seed).map_err(failed)?;
-        match Departure::between(design, [&run, &again]) {
+        match DifferenceReport::between(design, [&run, &again]) {
             None => Ok(run),
-            Some(departure) => Err(CampaignError::NotTheSame {
+            Some(difference) => Err(CampaignError::NotTheSame {
                 design: pairing.name.clone(),
                 scenario: scenario.name().to_owned(),
                 seed: seed.0,
-                departure,
+                difference,
             }),
         }
     }

@@ -90,7 +90,7 @@ fn without_content(what: &What) -> What {
     }
 }
 
-/// True if the steps with which the runs part are in both, one after the other.
+/// True if the steps with which the runs begin to differ are in both, one after the other.
 fn reordered(one: &[Event], other: &[Event]) -> bool {
     let comes = |event: &Event, events: &[Event]| {
         events.iter().skip(1).take(NEAR).any(|later| later.host == event.host && later.what == event.what)

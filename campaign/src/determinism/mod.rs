@@ -30,7 +30,7 @@ const EVENT_CHARS: usize = 200;
 pub struct DeterminismCheck {
     /// The digest of the first run.
     pub digest: Digest,
-    /// Where two runs of it part.
+    /// The first difference between two runs of it.
     pub difference: Option<Difference>,
     /// The forbidden operations of the process meanwhile: threads and sockets of the machine.
     pub noticed: Vec<Cause>,
@@ -89,9 +89,9 @@ pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2
     Ok([run()?, run()?])
 }
 
-/// Where a run that was made again is another one, and why.
+/// The text of a [`Difference`], for a message: the first event that differs, and its probable cause.
 #[derive(Clone, Debug)]
-pub struct Departure {
+pub struct DifferenceReport {
     /// Its probable cause.
     pub cause: Cause,
     /// Whose code did it.
@@ -100,24 +100,28 @@ pub struct Departure {
     pub events: [String; 2],
 }
 
-impl Departure {
-    /// Where two runs of one seed part, if they do: in what happened, or in the faults that were drawn for them.
+impl DifferenceReport {
+    /// The first difference between two runs of one seed, if there is one: in what happened, or in the faults that were drawn for them.
     #[must_use]
-    pub fn between(design: &Design, runs: [&Checked; 2]) -> Option<Departure> {
+    pub fn between(design: &Design, runs: [&Checked; 2]) -> Option<DifferenceReport> {
         let code = Code::of(design);
         if let Some(position) = differ(runs.map(|run| &run.trace)) {
             let (cause, events) =
                 (cause::guess(runs, position), runs.map(|run| event_line(&run.trace, position)));
-            return Some(Departure { cause, code, events });
+            return Some(DifferenceReport { cause, code, events });
         }
         let drawn = runs.map(|run| shown(&format!("it drew {:?}", run.plan.injections)));
-        (runs[0].plan != runs[1].plan).then_some(Departure { cause: Cause::Unknown, code, events: drawn })
+        (runs[0].plan != runs[1].plan).then_some(DifferenceReport {
+            cause: Cause::Unknown,
+            code,
+            events: drawn,
+        })
     }
 }
 
-impl fmt::Display for Departure {
+impl fmt::Display for DifferenceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Departure { cause, code, events: [once, again] } = self;
+        let DifferenceReport { cause, code, events: [once, again] } = self;
         writeln!(f, "  once:  {once}\n  again: {again}")?;
         write!(f, "  likely cause: {}\n  instead: {}", code.cause(*cause), code.remedy(*cause))
     }
@@ -134,13 +138,13 @@ fn shown(text: &str) -> String {
     text.chars().take(EVENT_CHARS).collect()
 }
 
-/// Where two runs part. Equal digests are equal runs.
+/// The position of the first event that differs. Equal digests are equal runs.
 fn differ([one, other]: [&Trace; 2]) -> Option<usize> {
     if one.digest == other.digest {
         return None;
     }
-    let parts = one.events.iter().zip(&other.events).position(|(one, other)| one != other);
-    Some(parts.unwrap_or_else(|| one.events.len().min(other.events.len())))
+    let position = one.events.iter().zip(&other.events).position(|(one, other)| one != other);
+    Some(position.unwrap_or_else(|| one.events.len().min(other.events.len())))
 }
 
 #[cfg(test)]
