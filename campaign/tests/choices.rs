@@ -60,8 +60,8 @@ fn scenario(ready_order: &str) -> Scenario {
 /// A plan whose ready tasks are not drawn, with all choices of a run in which they were, and in which the lock was broken.
 fn broken_by_choices() -> Plan {
     let drawn = |seed| check::draw(&racy(), &scenario("drawn"), Seed(seed)).unwrap();
-    let noting = Options::default().noting_choices();
-    let mut runs = (0..100).map(|seed| check::check(noting, &racy(), drawn(seed)).unwrap());
+    let recording = Options::default().recording_choices();
+    let mut runs = (0..100).map(|seed| check::check(recording, &racy(), drawn(seed)).unwrap());
     let broken = runs.find(|run| run.violates("mutual-exclusion")).unwrap();
     let mut plan = broken.plan;
     plan.world.ready_order = ReadyOrder::Woken;

@@ -19,10 +19,10 @@ pub struct Points {
     pub end: TrueTime,
 }
 
-/// Whose points are noted.
+/// The points of a run that are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
-    /// Nobody's.
+pub enum PointsToRecord {
+    /// None.
     #[default]
     Nothing,
     /// Those that clients reach within their sections: faults are drawn from them.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use picklock_model::plan::Plan;
-use picklock_model::points::{Points, Recorded};
+use picklock_model::points::{Points, PointsToRecord};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Role, Trace};
@@ -97,7 +97,7 @@ impl<'a> ProbeRuns<'a> {
     /// # Errors
     /// As [`ProbeRuns::of`].
     pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
-        let options = Options::default().noting(Recorded::Sections);
+        let options = Options::default().recording_points(PointsToRecord::Sections);
         let run = run::run(options, design, &calm, &workload(&calm)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         // Where monitors would have rested, the two could differ in what falls into one instant.

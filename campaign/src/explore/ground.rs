@@ -1,7 +1,7 @@
 //! One workload made ready: the run without a fault, every site on it, and what a run with hits says.
 
 use picklock_model::plan::{Action, Injection, Plan, Point, Target, When};
-use picklock_model::points::Recorded;
+use picklock_model::points::PointsToRecord;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Role;
@@ -47,7 +47,7 @@ impl<'a> Ground<'a> {
     pub(super) fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
         let mut base = request.scenario.fault_free_plan(request.design, seed);
         base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
-        let options = Options::default().noting(Recorded::Everything);
+        let options = Options::default().recording_points(PointsToRecord::Everything);
         let run = check::check(options, request.design, base.clone())?;
         let probe = run.probe.as_ref();
         let points: Vec<Point> =

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use picklock_model::plan::Plan;
-use picklock_model::points::{Points, Recorded};
+use picklock_model::points::{Points, PointsToRecord};
 use picklock_model::trace::{Belief, FinalClient, Role, Trace};
 
 use super::context::Workload;
@@ -82,7 +82,7 @@ fn made(
     let Hosts { infos, programs, bound, final_client } = Hosts::of(design, plan, workload, monitors_rest);
     let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
     let chooser = Chooser::new(plan, strategy, options.choices);
-    let world = Arc::new(World::new(plan, infos.clone(), options.recorded, keeper, chooser));
+    let world = Arc::new(World::new(plan, infos.clone(), options.points, keeper, chooser));
     if let Some((host, span)) = final_client {
         world.state().expect_final_client(host, span, bound.survives);
     }
@@ -133,7 +133,7 @@ fn made(
         attempts,
     };
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
-    let probed = options.recorded != Recorded::Nothing;
+    let probed = options.points != PointsToRecord::Nothing;
     let probe = probed.then(|| Points::new(names, passed, came.unwrap_or(end)));
     Ok(Run { trace, probe, wire, choices })
 }

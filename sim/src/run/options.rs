@@ -1,6 +1,6 @@
 //! The options of a run: how it is made, and what is kept of it besides its trace.
 
-use picklock_model::points::Recorded;
+use picklock_model::points::PointsToRecord;
 
 use crate::engine::Engine;
 
@@ -9,11 +9,11 @@ use crate::engine::Engine;
 pub struct Options {
     /// The engine that drives it.
     pub engine: Engine,
-    /// The injection points that are noted.
-    pub recorded: Recorded,
+    /// The injection points that are recorded.
+    pub points: PointsToRecord,
     /// True if the content of the segments to stores and from them is kept.
     pub wire: bool,
-    /// Whether all choices of it are noted.
+    /// True if all its choices are recorded.
     pub choices: bool,
     /// Made for its points alone, if so.
     pub(super) shortened: Option<Shortened>,
@@ -35,16 +35,16 @@ impl Options {
         self
     }
 
-    /// The same, and these injection points are noted.
+    /// The same, and these injection points are recorded.
     #[must_use]
-    pub fn noting(mut self, recorded: Recorded) -> Options {
-        self.recorded = recorded;
+    pub fn recording_points(mut self, points: PointsToRecord) -> Options {
+        self.points = points;
         self
     }
 
-    /// The same, and all its choices are noted.
+    /// The same, and all its choices are recorded.
     #[must_use]
-    pub fn noting_choices(mut self) -> Options {
+    pub fn recording_choices(mut self) -> Options {
         self.choices = true;
         self
     }
@@ -55,7 +55,7 @@ impl Options {
     pub fn for_points(last_section: Option<u32>) -> Options {
         Options {
             engine: Engine::Event,
-            recorded: Recorded::Sections,
+            points: PointsToRecord::Sections,
             wire: false,
             choices: false,
             shortened: Some(Shortened { last_section }),

@@ -16,7 +16,7 @@ use super::wire::Keeper;
 use crate::base::own_thread::OwnThread;
 use picklock_model::ids::HostId;
 use picklock_model::plan::Plan;
-use picklock_model::points::Recorded;
+use picklock_model::points::PointsToRecord;
 use picklock_model::time::WallTime;
 use picklock_model::trace::HostInfo;
 
@@ -76,11 +76,11 @@ impl World {
     pub(crate) fn new(
         plan: &Plan,
         hosts: Vec<HostInfo>,
-        recorded: Recorded,
+        points_to_record: PointsToRecord,
         keeper: Option<Keeper>,
         chooser: Chooser,
     ) -> World {
-        World { keeper, ..World::around(State::new(plan, &hosts, recorded, chooser), hosts, None) }
+        World { keeper, ..World::around(State::new(plan, &hosts, points_to_record, chooser), hosts, None) }
     }
 
     /// A world that runs beside the real one: its clocks show real time, and each event goes to `sink` instead of
@@ -92,7 +92,7 @@ impl World {
         unix_ns: u64,
         sink: EventSink,
     ) -> World {
-        let mut state = State::new(plan, &hosts, Recorded::Nothing, Chooser::new(plan, None, false));
+        let mut state = State::new(plan, &hosts, PointsToRecord::Nothing, Chooser::new(plan, None, false));
         state.log = Log::to_sink(sink);
         for process in &mut state.processes {
             process.clock.set_wall(WallTime(unix_ns));

@@ -15,7 +15,7 @@ use super::queue::{EventQueue, Pending};
 use super::timers::Timers;
 use picklock_model::ids::{EventId, GrantId, HostId, Origin};
 use picklock_model::plan::{Injection, Plan};
-use picklock_model::points::{Reached, Recorded};
+use picklock_model::points::{PointsToRecord, Reached};
 use picklock_model::time::{Monotonic, TrueTime};
 use picklock_model::trace::{Broken, Hit, HostInfo, Outage, Role, What};
 
@@ -49,7 +49,7 @@ pub(crate) struct State {
     /// Injections that were healed before their time.
     pub(super) healed_early: BTreeSet<u32>,
     /// The hosts whose injection points are noted, and the points that were reached.
-    pub(super) recorded: Recorded,
+    pub(super) points_to_record: PointsToRecord,
     pub(super) reached_points: Vec<Reached>,
     /// Hosts that died or were started anew since the engine last looked, in order.
     pub(super) lifecycle_changes: Vec<LifecycleChange>,
@@ -75,7 +75,12 @@ pub(crate) enum LifecycleChange {
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan, hosts: &[HostInfo], recorded: Recorded, mut chooser: Chooser) -> State {
+    pub(super) fn new(
+        plan: &Plan,
+        hosts: &[HostInfo],
+        points_to_record: PointsToRecord,
+        mut chooser: Chooser,
+    ) -> State {
         let mut state = State {
             now: TrueTime(0),
             roles: hosts.iter().map(|host| host.role).collect(),
@@ -102,8 +107,12 @@ impl State {
             unhealed: Vec::new(),
             outages: Vec::new(),
             healed_early: BTreeSet::new(),
-            recorded,
-            reached_points: Vec::with_capacity(if recorded == Recorded::Nothing { 0 } else { POINTS }),
+            points_to_record,
+            reached_points: Vec::with_capacity(if points_to_record == PointsToRecord::Nothing {
+                0
+            } else {
+                POINTS
+            }),
             lifecycle_changes: Vec::new(),
             lifecycle_changed: Arc::new(AtomicBool::new(false)),
             records: BTreeMap::new(),

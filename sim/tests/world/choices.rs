@@ -55,7 +55,7 @@ fn paused(seed: u64, ready_order: ReadyOrder) -> Plan {
 }
 
 fn noted(plan: &Plan) -> Run {
-    run(Options::default().noting_choices(), &no_lock(), plan, &busy()).unwrap()
+    run(Options::default().recording_choices(), &no_lock(), plan, &busy()).unwrap()
 }
 
 fn digest(plan: &Plan) -> Digest {
@@ -177,7 +177,7 @@ fn a_search_through_all_orders_finds_the_race_and_its_choices_show_it_again() {
     let plan = race(1, ReadyOrder::Woken);
     let (mut next, mut runs, mut races) = (Some(Path(Vec::new())), 0, Vec::new());
     while let Some(path) = next {
-        let options = Options::default().noting_choices();
+        let options = Options::default().recording_choices();
         let run = run_choosing(options, &no_lock(), &plan, &racing(), Box::new(path)).unwrap();
         next = Path::after(&run);
         runs += 1;

@@ -6,7 +6,7 @@ use picklock_model::time::TrueTime;
 
 use super::made::Made;
 use super::ready_order::ReadyOrder;
-use super::recorded::Recorded;
+use super::recorded::RecordedChoices;
 use super::seeded::Seeded;
 use super::strategy::{Choices, Open};
 
@@ -24,17 +24,17 @@ pub(crate) struct Chooser {
 /// The strategies by how they are called: an ordinary run pays for no call through a pointer.
 enum Strategy {
     Seeded(Seeded),
-    Recorded(Recorded<Seeded>),
-    Given(Recorded<Box<dyn Choices>>),
+    Recorded(RecordedChoices<Seeded>),
+    Given(RecordedChoices<Box<dyn Choices>>),
 }
 
 impl Chooser {
     /// The chooser of a plan. What the plan has no choice for is decided by the strategy that is given, or else by the seed.
     pub(crate) fn new(plan: &Plan, given: Option<Box<dyn Choices>>, noting: bool) -> Chooser {
         let strategy = match given {
-            Some(given) => Strategy::Given(Recorded::new(&plan.choices, given)),
+            Some(given) => Strategy::Given(RecordedChoices::new(&plan.choices, given)),
             None if plan.choices.is_empty() => Strategy::Seeded(Seeded),
-            None => Strategy::Recorded(Recorded::new(&plan.choices, Seeded)),
+            None => Strategy::Recorded(RecordedChoices::new(&plan.choices, Seeded)),
         };
         let drawn = plan.world.ready_order == plan::ReadyOrder::Drawn;
         Chooser {

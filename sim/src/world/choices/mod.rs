@@ -18,6 +18,6 @@ mod strategy;
 
 pub(crate) use chooser::Chooser;
 pub use made::Made;
-pub use recorded::Recorded;
+pub use recorded::RecordedChoices;
 pub use seeded::Seeded;
 pub use strategy::{Choices, Open};

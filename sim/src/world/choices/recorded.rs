@@ -8,21 +8,21 @@ use super::strategy::{Choices, Open};
 
 /// Takes recorded choices where there is one, and asks `rest` elsewhere. A list of the first choices of a run is a prefix of it.
 #[derive(Clone, Debug)]
-pub struct Recorded<C> {
+pub struct RecordedChoices<C> {
     recorded: BTreeMap<(ChoiceKind, u64), u64>,
     rest: C,
 }
 
-impl<C> Recorded<C> {
+impl<C> RecordedChoices<C> {
     /// Takes these choices, and those of `rest` elsewhere.
     #[must_use]
-    pub fn new(choices: &[Choice], rest: C) -> Recorded<C> {
+    pub fn new(choices: &[Choice], rest: C) -> RecordedChoices<C> {
         let named = |choice: &Choice| ((choice.kind, choice.ordinal), choice.chosen);
-        Recorded { recorded: choices.iter().map(named).collect(), rest }
+        RecordedChoices { recorded: choices.iter().map(named).collect(), rest }
     }
 }
 
-impl<C: Choices> Choices for Recorded<C> {
+impl<C: Choices> Choices for RecordedChoices<C> {
     fn choose(&mut self, open: Open) -> u64 {
         match self.recorded.get(&(open.kind, open.ordinal)) {
             Some(chosen) => *chosen,

@@ -5,7 +5,7 @@ use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Access, Edge, Point, When};
-use picklock_model::points::{Reached, Recorded};
+use picklock_model::points::{PointsToRecord, Reached};
 use picklock_model::trace::Role;
 
 impl State {
@@ -50,13 +50,13 @@ impl State {
     /// The process has gone past a point.
     #[inline]
     pub(crate) fn after(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.recorded != Recorded::Nothing || !self.process(host).armed.is_empty() {
+        if self.points_to_record != PointsToRecord::Nothing || !self.process(host).armed.is_empty() {
             self.count(host, access, peer);
         }
     }
 
     fn count(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
-        if self.recorded != Recorded::Nothing {
+        if self.points_to_record != PointsToRecord::Nothing {
             self.see(host, access, peer);
         }
         self.hit(host, access, peer, Edge::After);
@@ -96,7 +96,9 @@ impl State {
 
     fn see(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         let client = self.role(host) == Role::Client;
-        if self.is_final_client(usize::from(host.0)) || !(client || self.recorded == Recorded::Everything) {
+        if self.is_final_client(usize::from(host.0))
+            || !(client || self.points_to_record == PointsToRecord::Everything)
+        {
             return;
         }
         let process = &mut self.processes[usize::from(host.0)];

@@ -13,7 +13,7 @@ use crate::world::state::State;
 use picklock_model::ids::Origin;
 use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::plan::{Access, Phase};
-use picklock_model::points::Recorded;
+use picklock_model::points::PointsToRecord;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Broken, Halt, Role, What};
 
@@ -32,7 +32,7 @@ impl State {
     /// A task of the host is about to be polled. `critical`: it is the critical section's task, not a background one.
     #[inline]
     pub(crate) fn admit(&mut self, host: HostId, critical: bool, lane: u32, waker: &Waker) -> Admission {
-        let probing = self.recorded != Recorded::Nothing;
+        let probing = self.points_to_record != PointsToRecord::Nothing;
         let process = self.process(host);
         process.turn_to(lane);
         // So it is nearly always: nothing stops the process, and nothing waits for it to pass here.
