@@ -1,10 +1,10 @@
-//! The catalogue of designs. To add one: write its file in the room of its store, its `mod` line there, and its line here.
+//! The catalogue of designs, by family. To add a family: write its file in the room of its store, its `mod` line there, and its line here.
 
 use picklock_sim::design::Family;
 
 use crate::{control, lockless, postgres, redis, redlock};
 
-/// Every design: the controls first, then from the simplest to the most careful.
+/// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
     &control::no_lock::FAMILY,
     &control::oracle::FAMILY,
@@ -35,7 +35,7 @@ pub(crate) static ALL: &[&Family] = &[
     &lockless::queue::FAMILY,
 ];
 
-/// Designs on stores that are not of the suite yet.
+/// The families of designs on stores that are not of the suite yet.
 pub(crate) static OUTSIDE: &[&Family] = &[&postgres::row_lock::FAMILY];
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! The lock designs that picklock tests, and the thin clients that they need.
 //!
-//! A design is a lock algorithm with its servers. Each is one file in the room of its store, written with the redis crate or tokio-postgres as
+//! A design is a lock algorithm with its servers. The designs that share code are a family: one file in the room of its store, written with the redis crate or tokio-postgres as
 //! its users would write it.
 //!
-//! **Entry point:** [`families`] lists the designs with their parameters open; [`design`] finds the one that a text names, with its
-//! parameters fixed:
+//! **Entry point:** [`families`] lists the families with their parameters; [`design`] finds the design that a text spells:
 //!
 //! ```
 //! let design = picklock_impls::design("redlock{nodes=7,clock=wall}")?;
@@ -14,8 +13,8 @@
 //!
 //! # Where things are
 //!
-//! - `catalogue`: the list of all designs.
-//! - A room for each kind of store, a file for each design: `control` (`no_lock`, `oracle`), `redis` (one store, replicated or not: `single`,
+//! - `catalogue`: the list of all families.
+//! - A room for each kind of store, a file for each family: `control` (`no_lock`, `oracle`), `redis` (one store, replicated or not: `single`,
 //!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`), `lockless` (`optimistic`, `unique_index`, `queue`).
 //! - [`client`]: what designs share, whatever their store: `policy` (what a client relies on, how it retries), `renewal` (the background task),
 //!   [`connection`](client::connection) (the redis crate's client over the streams of a host), [`session`](client::session) (tokio-postgres in the
@@ -96,19 +95,19 @@ use picklock_sim::design::{Design, Family, SpellingError, spell};
 pub use client::connection::Connection;
 pub use own::{on_redis, on_redis_with};
 
-/// Every design that comes with picklock: the controls first, then from the simplest to the most careful.
+/// The families of all designs that come with picklock: the controls first, then from the simplest to the most careful.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     catalogue::ALL
 }
 
-/// The locks of real libraries that had a bug: spelled like designs, and not among them.
+/// The families of rebuilt bugs: locks of real libraries that had a bug, spelled like designs, and not among them.
 #[must_use]
 pub fn bugs() -> &'static [&'static Family] {
     bugs::ALL
 }
 
-/// Designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
+/// The families of designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
 #[must_use]
 pub fn outside() -> &'static [&'static Family] {
     catalogue::OUTSIDE

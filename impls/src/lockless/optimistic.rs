@@ -20,7 +20,7 @@ use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use tokio::sync::Mutex as AsyncMutex;
 
-/// The design that compares.
+/// The family of designs that change the resource only if it still is what was read.
 pub(crate) static FAMILY: Family = Family {
     name: "optimistic",
     claim: "no lock: a change is made only if the resource still is what was read",

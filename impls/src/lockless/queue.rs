@@ -14,7 +14,7 @@ use picklock_sim::lock::{Belief, Client, Direct, LockError};
 
 use super::queue_server as queue;
 
-/// The design with one consumer.
+/// The family of designs with one queue and one consumer.
 pub(crate) static FAMILY: Family = Family {
     name: "queue",
     claim: "no lock: all changes go through one queue and one consumer",

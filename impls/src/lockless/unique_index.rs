@@ -16,7 +16,7 @@ use picklock_sim::lock::{Belief, Client, Direct, LockError};
 use picklock_sim::resource::{Operation, Resource, ResourceError};
 use tokio::sync::Mutex;
 
-/// The design with a unique id for each request.
+/// The family of designs with a unique id for each request.
 pub(crate) static FAMILY: Family = Family {
     name: "unique-index",
     claim: "no lock: each request inserts a row under a unique id, and takes effect exactly once",

@@ -33,7 +33,7 @@ use tokio_postgres::types::Type;
 
 use crate::client::session::{self, PostgresError, Session, server_of};
 
-/// The design on one PostgreSQL server.
+/// The family of designs that lock a row of one PostgreSQL server.
 pub static FAMILY: Family = Family {
     name: "row-lock",
     claim: "SELECT ... FOR UPDATE: one holder for as long as its transaction lasts, and its change commits with it",

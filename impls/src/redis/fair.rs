@@ -28,7 +28,7 @@ use super::counted::{extend_if_inside, leave, owner};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 use crate::client::renewal::{Renew, Renewed};
 
-/// The design with a queue.
+/// The family of designs with a queue.
 pub(crate) static FAMILY: Family = Family {
     name: "fair",
     claim: "reentrant, with a queue in the store: those who wait are served in turn",

@@ -14,7 +14,7 @@ use super::common::{delete, on_stores, store_of};
 use super::single::Single;
 use crate::client::policy::OWNED;
 
-/// The design that compares in the client.
+/// The family of designs that compare in the client before they delete.
 pub(crate) static FAMILY: Family = Family {
     name: "get-del",
     claim: "SET NX PX with a unique value, released by GET, compare, DEL: one holder per lease",

@@ -19,7 +19,7 @@ use super::common::{extend_if_owner, on_stores, store_of};
 use super::single::Single;
 use crate::client::policy::OWNED;
 
-/// The design that the client renews.
+/// The family of designs that the client renews at its checkpoints.
 pub(crate) static FAMILY: Family = Family {
     name: "manual-renew",
     claim: "single, renewed by the client at its checkpoints, where it learns of a loss: work may outlast the lease",

@@ -21,7 +21,7 @@ use redis::{RedisResult, Script, cmd};
 use super::common::{OneStore, millis, on_stores, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, Policy, RETRY, STORE, TIMEOUT};
 
-/// The counting semaphore.
+/// The family of counting semaphores.
 pub(crate) static FAMILY: Family = Family {
     name: "permits",
     claim: "a counting semaphore with leases: never more holders than permits",

@@ -23,7 +23,7 @@ use redis::{RedisResult, Script};
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, Policy, RETRY, STORE, TIMEOUT};
 
-/// The read-write lock.
+/// The family of read-write locks.
 pub(crate) static FAMILY: Family = Family {
     name: "read-write",
     claim: "a read-write lock: readers hold together, a writer alone",

@@ -23,7 +23,7 @@ use super::counted::Reentrant;
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 use crate::client::renewal::Renewed;
 
-/// The design that counts.
+/// The family of reentrant designs, which count their holds.
 pub(crate) static FAMILY: Family = Family {
     name: "reentrant",
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",

@@ -15,7 +15,7 @@ use super::common::on_stores_renewed;
 use super::single::Single;
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, TIMEOUT};
 
-/// The design on a replicated store.
+/// The family of designs on a replicated store.
 pub(crate) static FAMILY: Family = Family {
     name: "replicated",
     claim: "watchdog on a primary with asynchronous replicas and failover: survives the loss of the store",

@@ -25,7 +25,7 @@ use super::single::Single;
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, Failure, RENEWAL_ON, RETRY, TIMEOUT};
 use crate::client::renewal::Renew;
 
-/// The design that waits for replicas.
+/// The family of designs that wait for replicas.
 pub(crate) static FAMILY: Family = Family {
     name: "replicated-wait",
     claim: "replicated, and a grant counts only when replicas have acknowledged it: survives the loss of the primary",

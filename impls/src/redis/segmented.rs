@@ -25,7 +25,7 @@ use crate::client::policy::{FAILURE, Policy, STORE, TIMEOUT};
 use picklock_redis::Redis;
 use picklock_sim::params;
 
-/// The design that works in steps.
+/// The family of designs that work in steps.
 pub(crate) static FAMILY: Family = Family {
     name: "segmented",
     claim: "long work cut into steps, a lock for each, and a comparison where the resource is changed",

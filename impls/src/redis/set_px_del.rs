@@ -20,7 +20,7 @@ use redis::{RedisResult, Script};
 use super::common::{OneStore, VALUE, delete, millis, on_stores, set_if_absent, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, RETRY, STORE, TIMEOUT};
 
-/// The design with a shared value and an unchecked delete.
+/// The family of designs with a shared value and an unchecked delete.
 pub(crate) static FAMILY: Family = Family {
     name: "set-px-del",
     claim: "SET NX PX with a shared value, plain DEL: one holder, and a crash blocks for one lease at most",

@@ -18,7 +18,7 @@ use redis::cmd;
 use super::common::{OneStore, VALUE, delete, on_stores, store_of};
 use crate::client::policy::{RETRY, STORE, TIMEOUT};
 
-/// The `setnx` designs, with open parameters: a lock without a lease.
+/// The family of designs without a lease.
 pub(crate) static FAMILY: Family = Family {
     name: "setnx",
     claim: "SETNX and DEL without a lease: one holder, however long it takes",

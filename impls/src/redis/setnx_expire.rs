@@ -20,7 +20,7 @@ use redis::cmd;
 use super::common::{OneStore, VALUE, delete, extend, on_stores, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE_LEAVE, Failure, RETRY, STORE, TIMEOUT};
 
-/// The design whose lease comes second.
+/// The family of designs whose lease comes with a second command.
 pub(crate) static FAMILY: Family = Family {
     name: "setnx-expire",
     claim: "SETNX, then EXPIRE, plain DEL: one holder, and a crash blocks for one lease at most",

@@ -15,7 +15,7 @@ use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent,
 use crate::client::policy::{Policy, RENEWABLE};
 use crate::client::renewal::Renew;
 
-/// The design with a unique value and compare-and-delete.
+/// The family of designs with a unique value and compare-and-delete.
 pub(crate) static FAMILY: Family = Family {
     name: "single",
     claim: "SET NX PX with a unique value, compare-and-delete: one holder per lease, nobody releases another's lock",

@@ -18,7 +18,7 @@ use crate::client::policy::{
 };
 use crate::client::renewal::Renew;
 
-/// The design with a token from the same script.
+/// The family of designs with a token from the same script.
 pub(crate) static FAMILY: Family = Family {
     name: "single-fenced",
     claim: "single, with a fencing token from a counter in the same script: a late holder does no harm",

@@ -18,7 +18,7 @@ use crate::client::connection::Connection;
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, Policy, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 use crate::client::renewal::Renew;
 
-/// The design with a timer that does not ask.
+/// The family of designs whose timer sets the lease anew without a look at the owner.
 pub(crate) static FAMILY: Family = Family {
     name: "timer-renew",
     claim: "single, with a timer that sets the lease anew every third of it: work may outlast the lease",

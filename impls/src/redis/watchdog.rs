@@ -15,7 +15,7 @@ use super::common::{on_stores_renewed, store_of};
 use super::single::Single;
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 
-/// The design with renewal.
+/// The family of designs with a watchdog.
 pub(crate) static FAMILY: Family = Family {
     name: "watchdog",
     claim: "single, renewed every third of the lease while the holder's process runs: work may outlast the lease",

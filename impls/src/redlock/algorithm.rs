@@ -37,7 +37,7 @@ use crate::redis::common::{
     set_if_absent, set_then_count,
 };
 
-/// Redlock with honest holders.
+/// The family of Redlock with honest holders.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock",
     claim: "a lock on a majority of independent stores, with honest holders: survives the loss of a minority",

@@ -14,7 +14,7 @@ use picklock_sim::params;
 use super::algorithm::{NODES, Rules, Tokens, build};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE_LEAVE, RENEWAL, RETRY};
 
-/// Redlock with a budget instead of a validity.
+/// The family of Redlock with a budget instead of a validity.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock-budget",
     claim: "redlock with half of the lease as the budget for asking, no validity, no release on failure",

@@ -12,7 +12,7 @@ use picklock_sim::design::Family;
 
 use super::algorithm::{FENCED, Rules, Tokens, build};
 
-/// Redlock with the highest counter as its token.
+/// The family of Redlock with the highest counter as its token.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock-fenced",
     claim: "redlock with the highest of the stores' counters as fencing token",

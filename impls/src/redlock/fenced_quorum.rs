@@ -25,7 +25,7 @@ use picklock_sim::design::Family;
 
 use super::algorithm::{FENCED, Rules, Tokens, build};
 
-/// Redlock with a token that was written back.
+/// The family of Redlock with a token that was written back.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock-fenced-quorum",
     claim: "redlock with a fencing token that a majority has stored before the grant counts: tokens have an order",

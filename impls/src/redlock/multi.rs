@@ -34,7 +34,7 @@ use crate::client::renewal::Renew;
 use crate::redis::common::{connect_if_possible, on_stores_renewed};
 use crate::redis::counted::{enter, expire, extend_if_inside, leave, owner};
 
-/// Redisson's lock on a majority.
+/// The family of Redisson's lock on a majority.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock-multi",
     claim: "Redisson's RedLock: reentrant locks on a majority of independent stores, taken within a wait time",

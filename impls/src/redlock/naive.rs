@@ -15,7 +15,7 @@ use picklock_sim::params;
 use super::algorithm::{NODES, Rules, SOURCE, Tokens, build};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, NODE_TIMEOUT, RENEWAL, RETRY};
 
-/// Redlock with holders that never look at the validity.
+/// The family of Redlock with holders that never look at the validity.
 pub(crate) static FAMILY: Family = Family {
     name: "redlock-naive",
     claim: "redlock with a client that never looks at the validity: believes until it releases",

@@ -1,7 +1,7 @@
 //! A lock design as picklock runs it: name, claim, parameters, the servers it needs, and how to make a client.
 //!
-//! A [`Family`] is a design with its parameters open (`redlock`); a [`Design`] has them fixed
-//! (`redlock{nodes=7,belief=trusting}`) and that text is its spelling everywhere: command line, reports, repro files.
+//! A [`Design`] has a value for each parameter, and the text `redlock{nodes=7,belief=trusting}` is its spelling everywhere: command line,
+//! reports, repro files. A [`Family`] (`redlock`) is the set of designs that share their code and differ in these values.
 
 use std::fmt;
 use std::future::Future;
@@ -19,7 +19,7 @@ pub use picklock_model::trace::{Condition, Conditions};
 pub use super::family::{Family, SpellingError, spell};
 pub use super::store::{Member, ServerContext, StoreAddress, Topology};
 
-/// A design with its parameters fixed: what is tested.
+/// A lock algorithm with the servers that it needs and a value for each parameter: the unit that is tested.
 #[derive(Clone)]
 pub struct Design {
     /// Its spelling.

@@ -1,19 +1,20 @@
-//! A design with its parameters open, and how a text spells the one meant.
+//! A family of designs, and how a text spells one of them.
 
 use super::design::Design;
 use super::param::{Args, Param};
 
-/// A design with its parameters open.
+/// A set of designs that share their code and differ in the values of its parameters: `redlock` has the designs `redlock`, with every
+/// parameter at its default, `redlock{nodes=7}` and others.
 pub struct Family {
     /// Its name, as on the command line.
     pub name: &'static str,
-    /// Its claim, in one line.
+    /// The claim of its designs, in one line.
     pub claim: &'static str,
-    /// Where it is known to break, in one line.
+    /// The case in which they are known to break, in one line.
     pub weakness: &'static str,
-    /// Where it comes from: paper, documentation, article.
+    /// Their source: paper, documentation, article.
     pub source: &'static str,
-    /// Its parameters.
+    /// The parameters.
     pub params: &'static [Param],
     /// Makes a design of checked arguments.
     pub build: fn(&Args) -> Design,
