@@ -56,7 +56,7 @@ fn judged(bencher: Bencher<'_, '_>, size: &Size) {
     bencher.counter(ItemsCount::new(commands(&checked))).bench_local(judging);
 }
 
-/// What judging alone does before it judges: it is handed a trace of its own.
+/// The part of the benchmark that comes before judging: it is handed a trace of its own.
 #[divan::bench(args = SIZES, max_time = 3)]
 fn copied(bencher: Bencher<'_, '_>, size: &Size) {
     let (design, plan) = load(size);

@@ -271,7 +271,7 @@ impl Client {
 }
 
 impl Load {
-    /// What a connection sends in one write.
+    /// The bytes that a connection sends in one write.
     fn batch(&self, connection: usize) -> Vec<u8> {
         let mut batch = Vec::new();
         for command in self.commands {

@@ -1,4 +1,4 @@
-//! How the bugs of the collection are found: for each a scenario, the invariant that it violates, a seed that shows it, and
+//! The finding of each bug of the collection: for each a scenario, the invariant that it violates, a seed that shows it, and
 //! the design that does the same without it. Reviewed data, like the [expectations](crate::expect).
 //!
 //! The locks themselves are designs, and not known here.

@@ -1,4 +1,4 @@
-//! How long reducing and confirming may take. It is time of the machine, which no run reads: what is reduced only in part when it
+//! The budget of reducing and confirming. It is time of the machine, which no run reads: what is reduced only in part when it
 //! is over is a run like any other, with a digest of its own and a line that makes it again.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rslock::{Lock, LockError, LockManager};
 
-/// What is answered to a question for a lease, and the lock, kept for its release.
+/// The answer to a request for a lease; the lock is kept for its release.
 fn answer(words: [&str; 2], asked: Result<Lock, LockError>, key: &str, held: &mut BTreeMap<String, Lock>) -> String {
     let [yes, no] = words;
     match asked {

@@ -26,7 +26,7 @@ where
         async move { Ok(Client::lock(connecting.await?)) }
     };
     let design = Design::new(name, client).on_stores(Topology::independent(nodes), Redis::default());
-    // What else are several stores for?
+    // Several stores are there to survive the loss of a minority.
     if nodes > 2 { design.surviving([Condition::MinorityDown]) } else { design }
 }
 

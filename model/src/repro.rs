@@ -76,7 +76,7 @@ pub enum ReproError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
     /// It was written by a later picklock.

@@ -157,7 +157,7 @@ impl Connections {
         }
         let write = self.sockets.get_mut(&socket).and_then(|socket| socket.write.as_mut());
         if let Some(write) = write {
-            // Who reads from the connection learns that it is broken.
+            // The reader of the connection learns that it is broken.
             let _ = write.write_all(bytes).await;
         }
     }

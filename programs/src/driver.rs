@@ -224,7 +224,7 @@ impl Driver {
             return self.keep_stderr(line);
         }
         if let Consumer::Asker(_) = self.consumer {
-            // What comes before it has read a line answers none: runtimes print warnings as they start.
+            // A line that it prints before it has read one is no answer: runtimes print warnings as they start.
             self.has_read = self.has_read || self.group.has_read();
             if !self.has_read {
                 return self.on_stderr(line);

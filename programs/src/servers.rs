@@ -135,7 +135,7 @@ fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()>
     let mut setup = network::setup(&server.command, &context.host);
     match server.keeps {
         Keeps::Nothing => {}
-        // What an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
+        // A change that an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
         Keeps::All => setup.home = Some(kept(&context.host).path),
         Keeps::Synced => {
             let Files { path, syncs, lost_power } = kept(&context.host);

@@ -74,7 +74,7 @@ impl Watch {
     pub(crate) fn new(host: &Host, recorder: BeliefRecorder, rounds: Vec<u32>, fenced: bool) -> Watch {
         let mut rounds = VecDeque::from(rounds);
         let section = rounds.pop_front().unwrap_or_default();
-        // What it sends before its first report is already in the service of that.
+        // Messages before its first report are already in the service of that section.
         recorder.phase(section, Phase::Idle);
         let (host, state) = (host.clone(), State::Free(None));
         Watch { host, recorder, state, section, rounds, begun: false, fenced, grants: 0 }

@@ -60,7 +60,7 @@ fn first_difference(difference: &Difference, style: &Style) -> String {
     };
     let mut lines = difference.runs.each_ref().map(line);
     if lines[0] == lines[1] {
-        // What is not read in words differs in its bytes.
+        // Segments that read the same in words differ in their bytes.
         lines[1].push_str(", with other bytes");
     }
     for (nth, line) in ["first ", "second"].iter().zip(lines) {

@@ -25,7 +25,7 @@ pub enum ScenarioError {
     Whole {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The mistake.
         problem: Box<Problem>,
     },
     /// Something at one place of the file is wrong.
@@ -33,7 +33,7 @@ pub enum ScenarioError {
     At {
         /// Where.
         place: Place,
-        /// What is wrong.
+        /// The mistake.
         problem: Box<Problem>,
     },
     /// A setting from outside is wrong.
@@ -43,7 +43,7 @@ pub enum ScenarioError {
         setting: String,
         /// The scenario it was given to.
         scenario: String,
-        /// What is wrong.
+        /// The mistake.
         problem: Box<Problem>,
     },
 }
@@ -105,9 +105,9 @@ pub enum Problem {
     Type {
         /// The key.
         key: String,
-        /// What it is, with its article.
+        /// The type found, with its article.
         found: &'static str,
-        /// What it must be.
+        /// The type or the form that is needed.
         wanted: String,
     },
     /// A parameter cannot have this value.
@@ -182,7 +182,7 @@ fn meant(nearest: &Option<String>) -> String {
 pub struct Spot {
     /// The bytes.
     pub span: Range<usize>,
-    /// What is wrong there.
+    /// The mistake there.
     pub problem: Box<Problem>,
 }
 

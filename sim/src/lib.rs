@@ -50,7 +50,7 @@
 //! use picklock_model::seed::Seed;
 //! use picklock_model::trace::What;
 //!
-//! /// What is tested: everything it knows of time, chance and the network comes from its host.
+//! /// The lock under test: everything that it knows of time, chance and the network comes from its host.
 //! struct Generous(Host);
 //!
 //! impl Lock for Generous {
@@ -64,7 +64,7 @@
 //!
 //! let design = Design::new("generous", |context| async move { Ok(Client::lock(Generous(context.host))) });
 //!
-//! // What a client does with its lock: here one section that writes the guarded resource.
+//! // The workload of a client: here one section that writes the guarded resource.
 //! let workload: Workload = Arc::new(|context: ClientContext| {
 //!     Box::pin(async move {
 //!         let ClientContext { host, client, recorder, mut resource, plan, wait, .. } = context;
@@ -79,7 +79,7 @@
 //!     })
 //! });
 //!
-//! // What goes wrong: the client stands still right before its first write to the resource.
+//! // The fault: the client stands still right before its first write to the resource.
 //! let write = Point {
 //!     host: "client-1".into(),
 //!     section: 1,

@@ -18,7 +18,7 @@ const LONG: &str = "first_work=1.2 x ttl..1.6 x ttl";
 /// Soon enough that it meets short sections too.
 const SOON: &str = "after=0.02 x ttl..0.1 x ttl";
 
-/// Whose clock, and how it jumps.
+/// The cases: the clock that jumps, and how.
 const CASES: [(&str, &str, &[&str]); 6] = [
     ("redlock", "one client, back", &["who=clients", "way=backwards", SOON, LONG]),
     ("redlock{clock=wall}", "one client, back", &["who=clients", "way=backwards", SOON, LONG]),

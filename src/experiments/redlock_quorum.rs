@@ -1,4 +1,4 @@
-//! How many of the stores of a Redlock must forget it, by how many hold it.
+//! The number of stores of a Redlock that must forget it, by the number that hold it.
 
 use super::lab::{Lab, LabError, violating};
 use super::{Experiment, Figures, Line, Measured, Plot, Verdict};
@@ -24,7 +24,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
             let settings = [format!("held={held}"), format!("stepped={stepped}")];
             let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
             let broken = violating(&lab.cell("redlock", "clock-step", &settings, RUNS)?, "mutual-exclusion");
-            // Who asks next can be granted by those that never had it, and by those that forgot.
+            // The stores that can grant the next client: those that never had the lock, and those that forgot it.
             let free = STORES - held + stepped.min(held);
             as_expected &= broken == if free >= MAJORITY { RUNS } else { 0 };
             row.push(format!("{broken} of {RUNS}"));

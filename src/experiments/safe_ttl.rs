@@ -1,4 +1,4 @@
-//! How often work outlasts a lease of its mean and three standard deviations.
+//! The rate at which work outlasts a lease of its mean and three standard deviations.
 
 use super::lab::{Lab, LabError, share, violating};
 use super::{Experiment, Figures, Measured, Verdict};

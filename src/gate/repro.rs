@@ -1,4 +1,4 @@
-//! Where a gate writes the runs that violate something, and the lines of code that make them again.
+//! The repro files of a gate: the place of the runs that violate something, and the lines of code that make them again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

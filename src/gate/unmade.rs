@@ -40,7 +40,7 @@ impl Unmade {
     pub(super) fn why(&self) -> Option<String> {
         let attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let error = attempts.error.as_ref().filter(|_| !attempts.made)?;
-        // What the simulated network says has no number of the machine's.
+        // An error of the simulated network has no number of the machine.
         let remedy = if error.contains("os error") {
             ". It opens a socket of the machine, which leads out of the simulated world: use Connection::to, or Host::connect"
         } else {

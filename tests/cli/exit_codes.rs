@@ -92,7 +92,7 @@ fn an_expectation_file_decides_what_is_as_expected() {
     assert_eq!(expecting(&format!("[single.pause]\n{found}"), "40"), Some(0));
     assert_eq!(expecting("[single]\nholds = ['pause']", "40"), Some(1));
     assert_eq!(expecting("[single.pause]\nmay.mutual-exclusion = 4", "40"), Some(1));
-    // What is expected and not found counts too, but only once there were enough runs to find it.
+    // An expected violation that is not found counts too, but only once there were enough runs to find it.
     let missing = format!(
         "[single.pause]\n{}",
         found.replace("['mutual-exclusion']", "['mutual-exclusion', 'ownership']")

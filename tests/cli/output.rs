@@ -22,7 +22,7 @@ fn colours_are_a_matter_of_the_option_where_there_is_no_terminal() {
         assert!(!plain.stdout.contains(ESCAPE), "a pipe gets no colours");
         assert!(!with(&[], &and(args, &["--color", "never"])).stdout.contains(ESCAPE));
         assert!(with(&[], &and(args, &["--color", "always"])).stdout.contains(ESCAPE));
-        // What is asked for on the command line is stronger than the environment.
+        // An option of the command line is stronger than the environment.
         assert!(with(&[("NO_COLOR", "1")], &and(args, &["--color", "always"])).stdout.contains(ESCAPE));
     }
 }
@@ -79,7 +79,7 @@ fn without_a_terminal_a_line_every_ten_seconds_says_how_it_goes_on() {
     let line = lines.first().copied().unwrap_or_default();
     assert!(line.contains(" runs, ") && line.contains(" with a violation, 1"), "{lines:?}");
     assert!(!ended.stderr.contains(ESCAPE), "{lines:?}");
-    // What is over at once is silent.
+    // A command that ends at once is silent.
     assert_eq!(run(&and(&VIOLATING, &["--no-confirm"])).stderr, "");
 }
 

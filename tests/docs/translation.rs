@@ -84,7 +84,7 @@ fn parent(file: &Path) -> PathBuf {
 
 /// Where the links of a page lead.
 fn links(page: &str) -> Vec<String> {
-    // What looks like a link in code is none.
+    // A text in code that looks like a link is none.
     let prose: Vec<String> = parts(page).prose.split('`').step_by(2).map(str::to_owned).collect();
     let prose = prose.concat();
     let ends = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));

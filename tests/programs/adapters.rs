@@ -39,7 +39,7 @@ fn program(command: &str, stores: u32) -> Option<Program> {
 /// In how many runs each invariant is violated.
 fn violations(program: &Program, scenario: &str, seeds: &str) -> Vec<(String, u64)> {
     let here = directory();
-    // What is allowed is not reduced, which would take many more runs.
+    // Allowed violations are not reduced, which would take many more runs.
     let allowed = format!(
         "[{scenario}]\nallow = [\"mutual-exclusion\", \"effective-exclusion\", \"no-lost-update\"]\n"
     );

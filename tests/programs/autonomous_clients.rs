@@ -23,7 +23,7 @@ fn run(command: &str, more: &[&str]) -> Ended {
 /// The names of the invariants that a client violates.
 fn violated(command: &str, scenario: &str, seeds: &str) -> Vec<String> {
     let here = directory();
-    // What is allowed is not reduced, which would take many more runs.
+    // Allowed violations are not reduced, which would take many more runs.
     let allowed = format!("[{scenario}]\nallow = [\"mutual-exclusion\", \"ownership\"]\n");
     std::fs::write(here.path().join("allow.toml"), allowed).unwrap();
     let mut args = vec!["run", "--autonomous", "--program", command, "--no-confirm", "--scenario", scenario];

@@ -16,7 +16,7 @@ impl Runs {
     /// In how many of these runs each invariant is violated.
     pub(crate) fn violations(&self, scenario: &str, seeds: &str, set: &[&str]) -> BTreeMap<String, u64> {
         let (here, spelling) = (directory(), &self.spelling);
-        // What is allowed is not reduced, which would take many more runs.
+        // Allowed violations are not reduced, which would take many more runs.
         let allowed = format!(
             "[{scenario}]\nallow = [\"mutual-exclusion\", \"effective-exclusion\", \"no-lost-update\"]\n"
         );

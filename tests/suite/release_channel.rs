@@ -78,6 +78,6 @@ fn no_lost_notification_blocks_for_longer_than_a_lease() {
         longest = longest.max(blocked);
     }
     assert!(stalled > 20, "{stalled} of 200 were stalled");
-    // What is left of a lease when the waiter asks, and the ordinary waits of the run.
+    // The rest of a lease when the waiter asks, and the ordinary waits of the run.
     assert!(longest < LEASE + ms(100), "{longest:?}");
 }

@@ -22,7 +22,7 @@ pub(crate) fn directory() -> TempDir {
 pub(crate) fn picklock(within: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_picklock"));
     command.current_dir(within).stdin(Stdio::null());
-    // What is printed must not depend on what is installed here.
+    // The output must not depend on the programs that are installed here.
     command.env("PICKLOCK_REDIS_SERVER", "");
     ["NO_COLOR", "COLUMNS", "LINES", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"].iter().for_each(
         |name| {

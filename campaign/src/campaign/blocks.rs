@@ -1,4 +1,4 @@
-//! How the runs of a campaign are handed out to threads.
+//! The blocks of runs that a campaign hands out to threads.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

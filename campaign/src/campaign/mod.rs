@@ -171,7 +171,7 @@ impl Campaign<'_> {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             cells.into_iter().for_each(|(cell, tally)| results[cell].merge(tally));
         };
-        // What cannot be kept is worse than any run that fails.
+        // Results that cannot be kept are worse than any run that fails.
         let unkept = |error| making.failure.add(Place::default(), error);
         in_parallel(self.jobs, || {
             let (mut batch, mut pace) = (Batch::default(), Pace::default());

@@ -48,7 +48,7 @@ impl<'a> ProbeRuns<'a> {
         seed: Seed,
     ) -> Result<Checked, CheckError> {
         let plan = self.draw(design, scenario, seed)?;
-        // What other scenarios are probed by may be this very run.
+        // The probe run of other scenarios may be this very run.
         if engine == Engine::Event && scenario.faults().is_empty() {
             let trace = self.make(design, plan.clone())?;
             return answered(engine, design, judge(plan, trace));

@@ -8,7 +8,7 @@ use picklock_sim::design::Design;
 
 use super::Cause;
 
-/// Whose code it is that does something else each time.
+/// The owner of the code that does something else each time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {
     /// A lock that is written against a host.
@@ -53,7 +53,7 @@ const INTERPRETERS: [(&str, Language); 11] = [
 ];
 
 impl Code {
-    /// Whose code the clients of a design are, or its servers.
+    /// The owner of the code of the clients of a design, or of its servers.
     #[must_use]
     pub fn of(design: &Design) -> Code {
         if !design.parts.is_empty() {

@@ -34,7 +34,7 @@ pub struct DeterminismCheck {
     pub difference: Option<Difference>,
     /// The forbidden operations of the process meanwhile: threads and sockets of the machine.
     pub noticed: Vec<Cause>,
-    /// Whose code did it.
+    /// The owner of the code that did it.
     pub code: Code,
 }
 
@@ -46,7 +46,7 @@ pub struct Difference {
     pub position: usize,
     /// Its probable cause.
     pub cause: Cause,
-    /// Whose code did it.
+    /// The owner of the code that did it.
     pub code: Code,
 }
 
@@ -94,7 +94,7 @@ pub fn twice(engine: Engine, design: &Design, plan: &Plan) -> Result<[Checked; 2
 pub struct DifferenceReport {
     /// Its probable cause.
     pub cause: Cause,
-    /// Whose code did it.
+    /// The owner of the code that did it.
     pub code: Code,
     /// The first event that differs as either run has it, in a line each.
     pub events: [String; 2],
@@ -267,7 +267,7 @@ mod tests {
         let connects = |_: &Host| {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            // What a request to a real server takes.
+            // The time that a request to a real server takes.
             std::thread::sleep(Duration::from_millis(5));
             drop(stream);
             Deed("owner".to_owned(), Duration::ZERO)

@@ -75,7 +75,7 @@ impl<'a> Ground<'a> {
         let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
         let holds =
             run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
-        // What breaks something that holds otherwise has hit, whatever the world noted of it.
+        // A fault that breaks something that holds otherwise has taken effect, whatever the world recorded of it.
         let took_effect = !run.took_effect.is_empty() || !violated.is_empty();
         Ok(Verdict { violated, holds: holds.collect(), took_effect })
     }

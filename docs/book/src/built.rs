@@ -11,7 +11,7 @@ use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSin
 
 use crate::sources::{Leads, leads, sorted};
 
-/// What a page of HTML has.
+/// The anchors and links of a page of HTML.
 #[derive(Debug, Default)]
 struct Page {
     anchors: BTreeSet<String>,
@@ -53,7 +53,7 @@ fn read(html: &str) -> Page {
     tokenizer.sink.0.into_inner()
 }
 
-/// What is wrong with the links of all pages below a directory, a line each; and how many links there were.
+/// The mistakes in the links of all pages below a directory, a line each; and the number of links.
 ///
 /// # Errors
 /// Where a file cannot be read.

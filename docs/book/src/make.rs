@@ -69,7 +69,7 @@ fn clear(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What mdBook reads of a book.
+/// Writes the files of a book that mdBook reads.
 fn write(root: &Path, shelf: &Shelf, edition: &Edition, outside: &Outside, src: &Path) -> Result<()> {
     write_to(&src.join("SUMMARY.md"), &summary(shelf, edition))?;
     for (path, place) in shelf.places.iter().filter(|(_, place)| place.edition == edition.name) {

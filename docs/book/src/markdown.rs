@@ -66,12 +66,12 @@ fn line(page: &str, at: usize) -> usize {
     1 + page[..at].matches('\n').count()
 }
 
-/// What becomes of a link.
+/// A link with its new target.
 #[derive(Debug, Default)]
 pub struct Relinked {
-    /// Where it leads.
+    /// The target.
     pub target: String,
-    /// What it is called, if it was called by its path.
+    /// Its new text, if its text was its path.
     pub called: Option<String>,
 }
 
@@ -110,7 +110,7 @@ fn headings(page: &str) -> Vec<(HeadingLevel, String)> {
     found
 }
 
-/// What the page is called: its first heading of the first level.
+/// The title of a page: its first heading of the first level.
 pub fn title(page: &str) -> Option<String> {
     headings(page).into_iter().find(|(level, _)| *level == HeadingLevel::H1).map(|(_, said)| said)
 }

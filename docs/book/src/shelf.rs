@@ -14,9 +14,9 @@ use crate::sources::{Leads, leads, sorted};
 /// A book: the guide in one language.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Edition {
-    /// What it is called in paths, and the tag of its language.
+    /// Its name in paths, which is the tag of its language.
     pub name: &'static str,
-    /// What its speakers call the language.
+    /// The name of the language in that language.
     pub language: &'static str,
     /// The directory of its guide, from the root.
     pub guide: &'static str,
@@ -47,7 +47,7 @@ pub struct Shelf {
     pub editions: Vec<&'static Edition>,
     /// By path from the root.
     pub places: BTreeMap<String, Place>,
-    /// What the pages say, by path from the root; those that list a directory are made here.
+    /// The text of the pages, by path from the root; those that list a directory are made here.
     pub pages: BTreeMap<String, String>,
     /// The parts of each book.
     pub parts: BTreeMap<&'static str, Vec<Part>>,
@@ -106,7 +106,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// What is not of a guide: pages and data in `docs/`, and a page for each directory that lists what it has.
+    /// Adds the files that are not of a guide: pages and data in `docs/`, and a page for each directory that lists what it has.
     fn reference(&mut self, root: &Path, edition: &'static Edition) -> Result<()> {
         let mut pages = Vec::new();
         for path in files(root, "docs")? {

@@ -44,7 +44,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What lies in a directory, by name.
+/// The entries of a directory, by name.
 pub fn sorted(directory: &Path) -> Result<Vec<PathBuf>> {
     let read = || -> std::io::Result<Vec<PathBuf>> {
         std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
@@ -92,7 +92,7 @@ pub fn leads(page: &str, target: &str) -> Leads {
     Leads::To(parts.join("/"), anchor)
 }
 
-/// What is wrong with the links of all pages, a line each.
+/// The mistakes in the links of all pages, a line each.
 pub fn broken(root: &Path) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();

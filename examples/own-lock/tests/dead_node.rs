@@ -3,7 +3,7 @@
 use own_lock::majority::{hurried, patient};
 use picklock::{Design, Gate};
 
-/// What else is found of the two is not asked here.
+/// The gate of this test, which looks at nothing else of the two designs.
 fn suite(design: Design) -> Gate {
     picklock::gate(design).confirm(false)
 }

@@ -3,7 +3,7 @@
 use own_lock::{hasty::hasty, lease::lease};
 use picklock::{Design, Gate};
 
-/// What is allowed follows from what the lock claims: fenced, so that nothing stale is ever applied; on one store, so that it is
+/// The allowed violations follow from the claims of the lock: fenced, so that nothing stale is ever applied; on one store, so that it is
 /// no better than that store's memory and clock.
 fn suite(design: Design) -> Gate {
     let forgets = ["failover", "split", "replication-lag", "node-restart", "storm"];

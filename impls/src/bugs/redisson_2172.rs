@@ -33,7 +33,7 @@ pub(super) static FAMILY: Family = Family {
     build,
 };
 
-/// What a caller gives as its time to wait when it does not want to wait, in milliseconds: -1 s.
+/// The wait time of a caller that does not want to wait, in milliseconds: -1 s.
 const NO_WAIT: i64 = -1_000;
 
 fn build(args: &Args) -> Design {
@@ -69,7 +69,7 @@ impl RedLock {
 
     async fn leave_all(&self, nodes: &[&Connection], key: &Key) {
         for node in nodes {
-            // What cannot be reached runs out by itself.
+            // A record on a store that cannot be reached runs out by itself.
             let _ = leave(node, key, &self.owner, self.ttl).await;
         }
     }

@@ -70,7 +70,7 @@ pub(crate) const TIMEOUT: Param<Count> = Param {
 /// As [`TIMEOUT`], a twentieth of the lease unless given.
 pub(crate) const NODE_TIMEOUT: Param<Count> = Param { default: "5", ..TIMEOUT };
 
-/// Whether and how grants are renewed in the background; not unless given.
+/// The renewal of grants in the background; none unless given.
 pub(crate) const RENEWAL: Param<Word> = Param {
     name: "renewal",
     domain: Word(&["off", "on", "jittered", "shared", "stopping"]),

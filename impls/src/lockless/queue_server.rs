@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Request {
     /// The register.
     pub(crate) key: Key,
-    /// What to add to it.
+    /// The number to add to it.
     pub(crate) delta: i64,
     /// How long the consumer works between reading and writing.
     pub(crate) work: Duration,
@@ -54,7 +54,7 @@ async fn attend(host: Host, mut stream: Stream, consumer: Arc<Mutex<Resource>>) 
         let mut resource = consumer.lock().await;
         resource.serve_for(origin);
         if make(&host, &mut resource, &request).await.is_none() {
-            // What became of the change is not known here, so the client gets no answer.
+            // The effect of the change is not known here, so the client gets no answer.
             return;
         }
         drop(resource);

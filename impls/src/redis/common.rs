@@ -125,7 +125,7 @@ where
     };
     // The family gives the design its name.
     let design = Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default());
-    // Whoever holds or waits may be lost, for a lease at most; and where a majority decides, so may the rest of the stores.
+    // A client that holds or waits may be lost, for a lease at most; and where a majority decides, so may the rest of the stores.
     let survives = Conditions::LEASE;
     Design {
         survives: if topology.stores > 2 { survives.and(Condition::MinorityDown) } else { survives },

@@ -34,7 +34,7 @@ pub(crate) static FAMILY: Family = Family {
 const PERMITS: Param<Count> =
     Param { name: "permits", domain: Count(1, 100), default: "2", doc: "how many may hold at the same time" };
 
-/// What a semaphore that counts wrongly does: the invariant must see it.
+/// The permits that a semaphore gives beyond its number because it counts wrongly: the invariant must see them.
 const EXTRA: Param<Count> = Param {
     name: "extra",
     domain: Count(0, 10),

@@ -69,7 +69,7 @@ impl Segmented {
         let grant = self.lock.acquire(&self.host, key, self.wait).await?;
         let grant = grant.ok_or_else(|| LockError::new("a step did not get its lock"))?;
         let done = self.locked(key, delta, work).await;
-        // Whether the release succeeds changes nothing: the lease ends it.
+        // A release that fails changes nothing: the lease ends the lock.
         let _ = self.lock.release(grant).await;
         Ok(done?)
     }

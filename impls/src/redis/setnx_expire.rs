@@ -42,7 +42,7 @@ fn build(args: &Args) -> Design {
     on_stores(args, store_of(args), move |context, policy| async move {
         Ok(SetnxExpire { store: OneStore::connect(&context, policy).await?, hash })
     })
-    // Whoever does not go on between the two commands keeps it, without a lease.
+    // A client that stops between the two commands keeps the lock, without a lease.
     .surviving([])
 }
 

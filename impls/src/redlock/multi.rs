@@ -64,7 +64,7 @@ fn build(args: &Args) -> Design {
 /// One of the locks that a majority of is needed.
 struct Part {
     redis: Connection,
-    /// What its name has after the key's; nothing on a server of its own.
+    /// The part of its name after that of the key; empty on a server of its own.
     suffix: String,
 }
 

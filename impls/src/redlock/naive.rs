@@ -28,7 +28,7 @@ pub(crate) static FAMILY: Family = Family {
     },
 };
 
-/// Whether the acquire looks at what is left of the lease.
+/// The choice if the acquire looks at the rest of the lease.
 const VALIDITY: Param<Word> = Param {
     name: "validity",
     domain: Word(&["ignored", "checked"]),

@@ -42,7 +42,7 @@ pub struct History<'t> {
 pub struct Section<'t> {
     /// Its name, and the name of the grant if it gets one.
     pub id: GrantId,
-    /// What it locks and changes.
+    /// The index of the key that it locks and changes.
     pub key: usize,
     /// When it began to wait: for the lock, or without a lock for its change.
     pub asked: Option<&'t Event>,
@@ -51,7 +51,7 @@ pub struct Section<'t> {
     pub answered: Option<&'t Event>,
     /// The grant, if it got one.
     pub grant: Option<Granted<'t>>,
-    /// What its client noted of it beside that, in true-time order: acquires once more, deadlines, giving up, releases.
+    /// The other events of it that its client recorded, in true-time order: acquires once more, deadlines, giving up, releases.
     pub steps: Vec<&'t Event>,
     /// Indices of what it created in [`History::records`], in order of creation.
     pub records: Vec<usize>,
@@ -131,13 +131,13 @@ impl<'t> Record<'t> {
 pub struct Touch<'t> {
     /// Index of the record in [`History::records`].
     pub record: usize,
-    /// What the store did.
+    /// The event of the store.
     pub event: &'t Event,
 }
 
 /// Something asked of the guarded resource.
 pub struct Operation<'t> {
-    /// What the resource did.
+    /// The event of the resource.
     pub event: &'t Event,
     /// The section it came from, if known.
     pub section: Option<usize>,
@@ -188,7 +188,7 @@ impl OperationKind {
 
 /// The answer that a client got to a change: acknowledged, refused, or that it will never know.
 pub struct Answer<'t> {
-    /// What it learned.
+    /// The event by which it learned.
     pub event: &'t Event,
     /// The section that made the change, if known.
     pub section: Option<usize>,
@@ -228,7 +228,7 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn ran_out(&self, event: &Event) -> TrueTime {
         let What::Expired { overdue_ns, .. } = event.what else { return event.at };
-        // What is overdue by the store's clock is not what it is in true time.
+        // A lease that is overdue by the clock of the store need not be overdue in true time.
         match self.walls.get(&event.host) {
             Some(wall) => wall.before(event.at, Duration::from_nanos(overdue_ns)),
             None => TrueTime(event.at.0.saturating_sub(overdue_ns)),

@@ -23,7 +23,7 @@ pub(super) enum Turn {
 
 pub(super) struct Edge<'t> {
     pub(super) key: usize,
-    /// Whose section it is.
+    /// The client of the section.
     pub(super) client: HostId,
     pub(super) event: &'t Event,
     pub(super) turn: Turn,
@@ -33,13 +33,13 @@ pub(super) struct Edge<'t> {
 #[derive(Clone, Copy)]
 struct Out {
     client: HostId,
-    /// What has become of it, as a finding says it.
+    /// The state of the client, in the words of a finding.
     how: &'static str,
     /// True if it can keep nothing that it holds.
     loses: bool,
 }
 
-/// What a stretch is judged by, for one key.
+/// The terms by which a stretch is judged, for one key.
 #[derive(Clone, Copy)]
 struct Terms<'t> {
     from: TrueTime,
@@ -56,7 +56,7 @@ struct Block<'t> {
     from: TrueTime,
     /// When the last waiter left or the lock was granted; the beginning while that has not happened.
     until: TrueTime,
-    /// What ended it, if something did.
+    /// The event that ended it, if there is one.
     end: Option<&'t Event>,
 }
 

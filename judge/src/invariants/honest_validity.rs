@@ -114,8 +114,8 @@ fn freed<'t>(
     }
     let stores = history.trace.hosts.iter().filter(|host| host.role == Role::Leader).count();
     let needed = stores.saturating_sub(history.trace.quorum as usize) + 1;
-    // What is on its way when the grant is made counts as kept, and so does not what earlier attempts of the section left beside
-    // it.
+    // A record that is on its way when the grant is made counts as kept; records that earlier attempts of the section left beside it
+    // do not.
     let kept = |at: TrueTime, on: &dyn Fn(&Record<'t>) -> bool| {
         let live = |record: &&&Record<'t>| {
             record.created.at <= at.max(grant.acquired.at)

@@ -78,7 +78,7 @@ impl<'h, 't> Blocked<'h, 't> {
     /// Records that came one after another and together are in the way, if no single one is.
     pub(super) fn in_turn(&self) -> Option<Obstacle<'t>> {
         let of_key = self.history.records.iter().filter(|record| record.key == self.key);
-        // What was there for a moment alone kept nobody from the lock.
+        // A record that was there for a moment alone kept nobody from the lock.
         let mut turns: Vec<&Record<'_>> =
             of_key.filter(|record| self.kept_for(record) * 10 > self.width()).collect();
         let sum = |host: HostId| -> u64 {
@@ -355,7 +355,7 @@ mod tests {
     use crate::invariants::progress::INVARIANT;
     use crate::invariants::testing::*;
 
-    /// What is in the way, by the finding of a script in which B1 waits from 300 on.
+    /// The obstacle, by the finding of a script in which B1 waits from 300 on.
     fn in_the_way(script: Script) -> String {
         let trace = script.at(300).waits(B1).at(800).gives_up(B1).trace();
         let text = finding(&INVARIANT, &trace).text;

@@ -18,7 +18,7 @@ struct Stay<'h, 't> {
 }
 
 impl<'h, 't> Blocked<'h, 't> {
-    /// What requests left on the stores again and again, if the records of sections that still wait in the end are there most of
+    /// The records that requests left on the stores again and again, if those of sections that still wait in the end are there most of
     /// the time.
     pub(super) fn livelock(&self) -> Option<Obstacle<'t>> {
         let stays = self.stays();

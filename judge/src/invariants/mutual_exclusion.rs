@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::invariants::testing::*;
 
-    /// What is found; nothing too if nobody wanted what others held.
+    /// The findings; none also if nobody wanted what others held.
     fn found(trace: &Trace) -> Vec<Finding> {
         match judge(&INVARIANT, trace) {
             Outcome::Inconclusive(_) => Vec::new(),

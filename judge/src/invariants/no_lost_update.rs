@@ -51,7 +51,7 @@ struct Stock {
     sold: i64,
 }
 
-/// What is known of a section's change.
+/// The known facts of the change of a section.
 #[derive(Clone, Copy, Default)]
 struct Fate {
     applied: bool,
@@ -159,13 +159,13 @@ fn oversold(history: &History<'_>, operation: &Operation<'_>, left: i64) -> Find
     }
 }
 
-/// What was asked of the resource before.
+/// The earlier operations on the resource.
 fn earlier<'h, 't>(history: &'h History<'t>, operation: &Operation<'_>) -> &'h [Operation<'t>] {
     let here = history.operations.iter().position(|other| other.event.id == operation.event.id);
     &history.operations[..here.unwrap_or(0)]
 }
 
-/// What the section of a change had read before it.
+/// The read of the section of a change before it.
 fn read_before<'t>(history: &History<'t>, change: &Operation<'_>) -> Option<&'t Event> {
     let read = |other: &&Operation<'_>| {
         other.key == change.key

@@ -4,7 +4,7 @@
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
 //! An owner is a grant; where a holder may acquire once more what it holds, it is the client's task, whichever of its sections
 //! asks: what becomes of its count is judged by [`reentrancy`](super::reentrancy).
-//! What an unmodified program sends belongs to its client: its library may send again for an earlier section while the present
+//! The requests of an unmodified program belong to its client: its library may send again for an earlier section while the present
 //! one is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
 
@@ -52,7 +52,7 @@ fn foreign(
 ) -> Option<Finding> {
     let record = &history.records[touch.record];
     let (creator, toucher) = (record.created.grant?, touch.event.grant?);
-    // What one owner may acquire more than once, it may take up, and let go, where another of its sections left it.
+    // A lock that one owner may acquire more than once, it may also continue and release where another of its sections left it.
     let same_owner =
         history.trace.reentrant && creator.client == toucher.client && creator.task == toucher.task;
     if creator == toucher || same_owner {

@@ -432,7 +432,7 @@ mod tests {
                 if gets || holds || idle >= 10 {
                     (since, idle) = (None, 0);
                 }
-                // What is blocked from the healing on is measured by itself: as soon as somebody waits then, or later.
+                // A block from the healing on is measured by itself: as soon as somebody waits then, or later.
                 if now == healed {
                     let leaves = sections.iter().any(|(asked, wait, _, _)| *wait > 0 && asked + wait == now);
                     since = (leaves && !gets && !holds).then_some(now);

@@ -54,7 +54,7 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-/// What concerns one grant that was acquired more than once.
+/// The events of one grant that was acquired more than once.
 struct Life<'h, 't> {
     history: &'h History<'t>,
     section: &'h Section<'t>,

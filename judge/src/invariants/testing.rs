@@ -110,13 +110,13 @@ impl Script {
         self
     }
 
-    /// What follows concerns this key.
+    /// Sets the key of the events that follow.
     pub(crate) fn on(mut self, key: &str) -> Script {
         self.key = Key::new(key);
         self
     }
 
-    /// What follows happens then.
+    /// Sets the time of the events that follow.
     pub(crate) fn at(mut self, ms: u64) -> Script {
         self.now = at(ms);
         self

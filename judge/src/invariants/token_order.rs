@@ -44,7 +44,7 @@ fn check(history: &History<'_>) -> Outcome {
     judged(history, findings)
 }
 
-/// What the order in which the resource applied its operations says of the tokens, whatever the order of the grants.
+/// The findings of tokens that fell in the order in which the resource applied its operations, whatever the order of the grants.
 pub(crate) fn fallen(history: &History<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     at_the_resource(history, &mut findings);

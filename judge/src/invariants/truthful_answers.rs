@@ -5,7 +5,7 @@
 //! lost. And a renewal that says that it renewed although too few stores extended the record since the last word on it, or that
 //! the grant is lost although it has just extended it and the record is kept.
 //!
-//! What an attempt before the one that was granted left behind is nothing that an answer is about:
+//! No answer is about a record that an attempt before the one that was granted left behind:
 //! [`clean_failure`](super::clean_failure) judges that.
 //!
 //! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member

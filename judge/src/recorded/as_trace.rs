@@ -38,7 +38,7 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
     }
     let events = std::mem::take(&mut recording.events);
     noted.extend(events.into_iter().map(|noted| (noted.line, noted.event)));
-    // What one host noted at one instant stays in the order of its lines.
+    // The events of one host at one instant stay in the order of its lines.
     noted.sort_by_key(|(line, event)| (event.at, *line));
     let lines: Vec<u64> = noted.iter().map(|(line, _)| *line).collect();
     let mut events: Vec<Event> = noted.into_iter().map(|(_, event)| event).collect();

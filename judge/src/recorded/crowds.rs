@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::span::Span;
 use super::verdict::SHOWN;
 
-/// What was found, of which the first are kept.
+/// The crowds that were found, of which the first are kept.
 #[derive(Default)]
 pub(super) struct Crowds<'a> {
     /// By the beginning and the section of the last that began.
@@ -98,7 +98,7 @@ fn sweep<'a>(
     }
 }
 
-/// What some spans of one clock have in common, if nobody knows of an instant at which it surely holds.
+/// The spans of one clock that hold together, if no instant is known at which they surely do.
 struct Moment<'a> {
     holding: Vec<&'a Span>,
     /// It holds from then on at the latest.

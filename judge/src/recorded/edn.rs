@@ -85,7 +85,7 @@ pub(super) fn fields(text: &str) -> Result<Option<Fields<'_>>, Fault> {
         }
     }
     let has = |name: &str| fields.iter().any(|(known, value)| known == name && *value != Value::Nothing);
-    // What Jepsen did to the world has names of its own, and no host.
+    // The operations of the nemesis of Jepsen have names of their own, and no host.
     if by_nemesis && !has("host") && !has("history") {
         return Ok(None);
     }

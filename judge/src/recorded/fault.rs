@@ -9,7 +9,7 @@ pub struct Fault {
     pub line: u64,
     /// The field, if it is about one.
     pub field: Option<String>,
-    /// What is wrong with it, and the remedy.
+    /// The mistake, and the remedy.
     pub message: String,
 }
 

@@ -15,7 +15,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// What it is, for a message.
+    /// Its kind, for a message.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Value::Nothing => "nothing",

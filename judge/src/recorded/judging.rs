@@ -48,7 +48,7 @@ pub fn judge(mut recording: Recording, uncertainty: Option<Duration>) -> Result<
     Ok(Judgement { lines, hosts, keys, grants, span, verdicts })
 }
 
-/// What an invariant of runs says.
+/// The outcome of an invariant of runs, as a verdict.
 fn as_it_is(
     invariant: &Invariant,
     history: &History<'_>,

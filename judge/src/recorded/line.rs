@@ -38,7 +38,7 @@ pub enum Operation {
     Crash,
     /// A host runs again.
     Restart,
-    /// What a host is for, and how far its clock may be off.
+    /// The role of a host, and the uncertainty of its clock.
     Host,
     /// A store made the record of a lock.
     Created,
@@ -135,7 +135,7 @@ impl Operation {
         matches!(self, Operation::Acquire | Operation::Release | Operation::Change)
     }
 
-    /// What the host of such a line is for.
+    /// The role of the host of such a line.
     pub(super) fn belongs_to(self) -> Option<Role> {
         match self {
             Operation::Acquire

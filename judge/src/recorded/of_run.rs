@@ -69,8 +69,8 @@ fn ended(history: &History<'_>) -> BTreeMap<EventId, GrantId> {
     ends.collect()
 }
 
-/// What stores did to a record in nobody's name: of tasks that share a connection nobody knows who sent what, and what the library of
-/// a program sends for an earlier section is its client's own.
+/// The events of stores that changed a record in nobody's name. The sender is not known where tasks share a connection, and a request
+/// that the library of a program sends for an earlier section is that of its client.
 fn unowned(history: &History<'_>) -> BTreeSet<EventId> {
     let programs = programs(history);
     let own = |touch: &&Touch<'_>| {
@@ -146,7 +146,7 @@ impl<'t> Writer<'t, '_> {
         }
     }
 
-    /// What a store or the resource noted.
+    /// Adds an event that a store or the resource recorded.
     fn noted(&mut self, event: &'t Event, what: &'t What) {
         let (operation, key) = match what {
             What::Created { key } => (Operation::Created, Some(key)),

@@ -146,7 +146,7 @@ pub enum Effect {
     Death,
     /// Messages on the way between two hosts.
     Messages,
-    /// What the target's kind of store knows.
+    /// The target, by an action that only its kind of store knows.
     Store,
     /// The target's process or its connections, at this instant.
     Process,
@@ -155,7 +155,7 @@ pub enum Effect {
 }
 
 impl Action {
-    /// What it works on.
+    /// The effect: the object that it works on.
     #[must_use]
     pub fn effect(&self) -> Effect {
         match self {

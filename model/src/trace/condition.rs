@@ -52,7 +52,7 @@ impl Condition {
         }
     }
 
-    /// What it is, in a few words.
+    /// The condition in a few words.
     #[must_use]
     pub fn doc(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl Conditions {
     /// No condition at all: the lock may be out of reach while anything is wrong.
     pub const NONE: Conditions = Conditions(0);
 
-    /// What a lease bounds: a client that holds or waits may stand still, die or be cut off, and the others get the lock when
+    /// The conditions that a lease bounds: a client that holds or waits may stand still, die or be cut off, and the others get the lock when
     /// its lease is over.
     pub const LEASE: Conditions = Conditions::NONE
         .and(Condition::HolderPaused)

@@ -304,7 +304,7 @@ pub enum What {
     Injected {
         /// The index of the injection in the plan.
         injection: u32,
-        /// What it did, in words.
+        /// The action and its targets in words.
         text: String,
     },
     /// An injection made a difference: it delayed, held, lost or changed something.

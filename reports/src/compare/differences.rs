@@ -1,4 +1,4 @@
-//! How much more often a design violates an invariant than the best one does, under the same seeds.
+//! The differences of a design from the best one under the same seeds: how much more often it violates each invariant.
 
 use picklock_campaign::summary::Cell;
 use picklock_judge::invariants::Invariant;

@@ -23,7 +23,7 @@ pub(super) fn fisher(one: Count, other: Count) -> f64 {
     let most = hits.min(one.tries);
     let all = ln_choose(one.tries + other.tries, hits);
     let chance = |k: u64| (ln_choose(one.tries, k) + ln_choose(other.tries, hits - k) - all).exp();
-    // What is as likely as the counts found is not to be lost to the last bit of a float.
+    // Counts that are as likely as those found must not be lost to the last bit of a float.
     let limit = chance(one.hits) * (1.0 + 1e-7);
     (fewest..=most).map(chance).filter(|chance| *chance <= limit).sum::<f64>().min(1.0)
 }

@@ -1,4 +1,4 @@
-//! How often each design violated each invariant, in columns that are the same for every scenario: what was never violated is
+//! The rates at which each design violated each invariant, in columns that are the same for every scenario: what was never violated is
 //! shown with its bound, because that is what decides.
 
 use picklock_campaign::summary::{Cell, Summary};

@@ -47,7 +47,7 @@ impl Baseline {
         let help = "it takes what `picklock compare --format json` has written";
         let baseline: Baseline =
             serde_json::from_str(text).map_err(|error| format!("not a comparison: {error}; {help}"))?;
-        // What it takes has had the same names since the first version.
+        // The fields that it takes have had the same names since the first version.
         if !(1..=picklock_campaign::summary::SCHEMA).contains(&baseline.schema) {
             return Err(format!("schema {} is not known; {help}", baseline.schema));
         }

@@ -1,4 +1,4 @@
-//! Where things stand: hosts from left to right, events from top to bottom.
+//! The positions in a drawing: hosts from left to right, events from top to bottom.
 //!
 //! Each event with words gets a line of its own, ends of messages a share of one. What is left of time is the order, and a gap
 //! with its length where nothing happens for long.

@@ -130,7 +130,7 @@ fn message(course: &Course<'_>, arrow: &Arrow, scale: &Scale) -> Markup {
     let class = format!("m{}{fate}", ranked(course, grant));
     let (x, y) = match arrow.arrived {
         Some(at) => (to - 6 * ahead, scale.y(at)),
-        // What is lost comes half of the way.
+        // The arrow of a lost message ends half-way.
         None => (from + (to - from) / 2, top + 14),
     };
     let start = from + 6 * ahead;

@@ -40,7 +40,7 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
     page.push_str(&format!("{}\n", style.paint(Ink::Dim, &printable(&summary.command))));
     let (ink, words) = verdict(summary);
     let mut end = String::from("\n");
-    // Whether all is as expected is a word about picklock, unless it is not.
+    // That all is as expected is a statement about picklock, and stands at the end; that something is not stands first.
     if ink == Ink::Good {
         inked(&mut end, Ink::Dim, &words, 0, style)
     } else {

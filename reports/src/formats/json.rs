@@ -18,7 +18,7 @@ pub const FORMAT: Format =
     Format { name: "json", file: "results.json", doc: "everything, as one JSON object; for scripts", render };
 
 fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
-    // What the names mean is said by `picklock list --json`.
+    // The meanings of the names are in `picklock list --json`.
     let Summary { schema, command, partial, cells, about: _ } = summary;
     let cells = cells.iter().map(CellJson::of).collect();
     let page = SummaryJson { schema: *schema, command, partial: *partial, cells };

@@ -134,7 +134,7 @@ fn body(rows: &[Row<'_>], names: usize, step: usize, most: usize, style: &Style)
     let whole: Vec<Vec<String>> = rows.iter().map(|row| wrap(&row.names(), names)).collect();
     let fits = whole.iter().map(Vec::len).sum::<usize>() <= most;
     let labels = if fits { whole } else { rows.iter().map(|row| vec![row.short(names)]).collect() };
-    // What is not as expected is shown before anything else.
+    // Cells that are not as expected are shown before all others.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     if rows.len() > most {
         order.sort_by_key(|row| !rows[*row].is_unexpected());

@@ -1,4 +1,4 @@
-//! How numbers are written: shares, bounds, spans and counted nouns.
+//! The writing of numbers: shares, bounds, spans and counted nouns.
 
 use std::time::Duration;
 

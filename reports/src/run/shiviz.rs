@@ -32,7 +32,7 @@ fn render(story: &Story, _style: &Style) -> Result<String, ReportError> {
     let names = Names::of(trace);
     let mut page = format!("{EXPRESSION}\n\n");
     let mut clocks: BTreeMap<HostId, Clock> = BTreeMap::new();
-    // What a sender knew when it sent.
+    // The clock of a sender when it sent.
     let mut sent: BTreeMap<EventId, Clock> = BTreeMap::new();
     for event in &trace.events {
         let clock = clocks.entry(event.host).or_default();

@@ -73,7 +73,7 @@ impl<'a> Chain<'a> {
         let of_cited = finding.events.iter().filter_map(|id| places.get(id));
         let of_cited = of_cited.filter_map(|at| events[*at].grant);
         let mut grants: BTreeSet<GrantId> = finding.grants.iter().copied().chain(of_cited).collect();
-        // Whoever ended a record of one of these has a part in it.
+        // A client that ended a record of one of these has a part in it.
         let history = History::of(&story.trace);
         let until = finding.events.iter().max().copied();
         let ended = history.records.iter().filter_map(|record| Some((record.created.grant?, record.ended?)));
@@ -119,7 +119,7 @@ impl<'a> Chain<'a> {
         let mut next = Some(from);
         while let Some(at) = next {
             let event = &self.events[at];
-            // What the client did before, in another section, is another story.
+            // Earlier events of the client, in another section, belong to another story.
             if event.grant.is_some_and(|grant| !self.grants.contains(&grant)) {
                 return;
             }
@@ -128,7 +128,7 @@ impl<'a> Chain<'a> {
             if is_link(&event.what) || self.was_held(event, cause) {
                 links.insert(at);
             }
-            // What a store or the resource did with a message is no cause of its answer, and the point of it.
+            // The operation of a store or of the resource on a message is no cause of its answer, and still belongs in the story.
             if matches!(event.what, What::Delivered { .. }) {
                 links.extend(self.done_with(event).filter(|done| *done <= from));
             }

@@ -63,7 +63,7 @@ fn block(page: &mut String, title: &str, lines: &[(String, String)], style: &Sty
     }
     page.push_str(&format!("\n{}\n", style.paint(Ink::Head, title)));
     for (before, words) in lines {
-        // What does not fit goes on below the words, or, where there are no columns, a little further in.
+        // Text that does not fit continues below the words, or, where there are no columns, a little further in.
         let before = format!("  {before}");
         let (indent, further) = if width(&before) > 2 { (width(&before), 0) } else { (2, 2) };
         let room = style.columns().saturating_sub(indent + further);

@@ -228,7 +228,7 @@ impl<'a> Teller<'a> {
             let place = self.history.place_of(*grant)?;
             self.position(self.history.sections[place].grant.as_ref()?.acquired.id)
         };
-        // Who deletes last what it no longer holds has lost its own before that.
+        // A client that in the end deletes a record that it no longer holds has lost its own before that.
         let cited = self.finding.events.last().and_then(|id| self.position(*id));
         let acts = cited.filter(|at| self.trace.events[*at].grant == Some(section.id));
         let until = later.iter().filter_map(seen).chain(acts).max();

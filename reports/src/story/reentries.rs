@@ -1,4 +1,4 @@
-//! Where a store counts the holds of a re-entrant lock. The trace shows only that it extends a lease.
+//! The events by which a store counts the holds of a re-entrant lock. The trace shows only that it extends a lease.
 //!
 //! The request shows more: one script makes records and takes the lock once more, another one gives it back and deletes records.
 

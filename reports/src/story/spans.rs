@@ -14,11 +14,11 @@ use picklock_sim::lock::Belief;
 /// One span in the life of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Whose it is.
+    /// The client.
     pub(crate) client: HostId,
     /// The state of the client.
     pub(crate) state: State,
-    /// In whose service; no grant for a halt.
+    /// The grant that it serves; none for a halt.
     pub(crate) grant: Option<GrantId>,
     /// The position of the event that begins it.
     pub(crate) first: usize,

@@ -28,11 +28,11 @@ pub(crate) struct Names<'a> {
 struct Records {
     /// When the leases ran out that were dropped later.
     ran_out: BTreeMap<EventId, TrueTime>,
-    /// Whose record is dropped.
+    /// The owner of the record that is dropped.
     owners: BTreeMap<EventId, GrantId>,
-    /// Whose the records were that others deleted or extended.
+    /// The owners of the records that others deleted or extended.
     foreign: BTreeMap<EventId, GrantId>,
-    /// Whose live records a replica lacked when it became the primary.
+    /// The owners of the live records that a replica lacked when it became the primary.
     lacking: BTreeMap<EventId, BTreeSet<GrantId>>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Whose records other stores keep at the promotion of a replica, and the replica does not.
+    /// The owners of the records that other stores keep at the promotion of a replica, and the replica does not.
     fn lacking_at(&self, history: &History<'_>, promoted: &Event) -> BTreeSet<GrantId> {
         let live = |record: &&Record<'_>| {
             record.created.at <= promoted.at && record.over_at.is_none_or(|over| over > promoted.at)

@@ -125,7 +125,7 @@ fn pixels(png: &[u8]) -> Vec<[u8; 3]> {
         }
         rest = &rest[12 + data.len()..];
     }
-    // What has no opacity is written without it.
+    // A picture without opacity is written without that channel.
     let each = if header[9] == 2 { 3 } else { 4 };
     assert!(header[8] == 8 && [2, 6].contains(&header[9]) && header[12] == 0, "{header:?}");
     let row = number(&header[..4]) * each;

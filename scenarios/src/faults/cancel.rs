@@ -1,7 +1,7 @@
 //! F17, a caller is cancelled within its acquire or its release: the future of the call is dropped where it stands, as a timeout
 //! around it, a select or a task that is aborted does. The process lives on.
 //!
-//! What the call had asked for may be executed all the same, and nobody waits for the answer. A connection that is used again
+//! The request of the call may be executed all the same, and nobody waits for the answer. A connection that is used again
 //! may then hand the answer to whoever asks next (redis-py 4.5.3); a release that is cancelled may leave the lock.
 
 use picklock_model::plan::{Access, Action, Injection, Phase, Target};

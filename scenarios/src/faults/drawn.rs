@@ -8,7 +8,7 @@ use picklock_sim::store::Topology;
 
 /// A kind of parameters that faults have.
 pub trait Drawn: Kind {
-    /// What is drawn from a value.
+    /// The type that is drawn from a value.
     type Drawn;
 
     /// Draws from a value, for a lease of this length and a design with these servers.

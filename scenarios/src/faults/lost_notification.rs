@@ -1,7 +1,7 @@
 //! F15, a notification is lost: a client waits for the message that the lock is free, and the connection over which it
 //! would come dies with the message.
 //!
-//! Whoever publishes does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
+//! The publisher does not learn of it, and nobody sends it again. A client that only asks loses the reply to a
 //! question instead.
 
 use picklock_model::plan::{Action, Injection, Phase, Target, When};

@@ -1,4 +1,4 @@
-//! For the test of what a new fault takes: a client's clock jumps, and then its process stops.
+//! A made-up fault, for the test of the parts of a new one: the clock of a client jumps, and then its process stops.
 
 use std::time::Duration;
 

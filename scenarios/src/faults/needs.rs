@@ -33,7 +33,7 @@ pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String>
     }
 }
 
-/// Whether the parameter asks for more hosts than there are, or for fewer than half of too few.
+/// Refuses a parameter that asks for more hosts than there are, or for fewer than half of too few.
 pub(super) fn enough(args: &Args, param: Param<Shares>, stores: u32) -> Result<(), String> {
     let name = param.name;
     match args.get(param) {

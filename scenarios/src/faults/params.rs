@@ -60,7 +60,7 @@ pub(super) const PEER: Param<Counts> = Param {
           some of them, only where a client reads from one or writes to it",
 };
 
-/// What the default of [`PEER`] stands for: there a client need not talk to anybody.
+/// The default of [`PEER`], which stands for any peer: there a client need not talk to anybody.
 const ANY_PEER: (u64, u64) = (0, MANY);
 
 /// The fault within which it is to fall.
@@ -169,7 +169,7 @@ pub(super) const LINKS: Param<Word> = Param {
     doc: "which links of a client it touches: those to the servers of the lock, to the resource, or all",
 };
 
-/// Whether a crash is a power loss, or that is drawn.
+/// The kind of a crash: with a power loss, without, or drawn.
 pub(super) const POWER_LOSS: Param<YesNoRandom> = Param {
     name: "power_loss",
     domain: YesNoRandom,

@@ -195,8 +195,8 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Whether the next word is one of the hosts.
 impl Words<'_> {
+    /// True if the next word is one of the hosts.
     pub(super) fn names_a_host(&self) -> bool {
         self.words.first().is_some_and(|word| self.hosts.contains(word))
     }

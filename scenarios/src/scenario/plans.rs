@@ -137,7 +137,7 @@ impl Scenario {
                 }
             }
         }
-        // What is tied comes after all that it can be tied to.
+        // A tied fault comes after all that it can be tied to.
         for ((fault, follows), hit, draw) in tied {
             injections.extend(tied_to(&injections, fault, follows, hit, draw));
         }

@@ -285,7 +285,7 @@ impl<'s> Task<'s> {
                     self.recorder.aborted(&grant.key);
                     return false;
                 }
-                // Whether it was renewed is not known: the next checkpoint will show.
+                // The effect of the renewal is not known; the next checkpoint shows it.
                 Err(_) => {}
             }
         }

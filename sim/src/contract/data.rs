@@ -17,16 +17,16 @@ pub enum Operation {
     Sell(i64),
     /// Writes the register if it holds the value expected.
     Swap {
-        /// What it must hold.
+        /// The value that it must hold.
         expected: i64,
-        /// What it is to hold.
+        /// The new value.
         value: i64,
     },
     /// Inserts a row under a unique id, unless there is one; the register counts the rows.
     Insert(u64),
     /// Takes from the stock if exactly as much is left as expected.
     TakeIf {
-        /// What must be left.
+        /// The amount that must be left.
         expected: i64,
         /// How much to take.
         amount: i64,
@@ -68,10 +68,10 @@ pub enum ResourceError {
     /// The register or stock did not hold the value expected.
     #[error("the resource holds {found}")]
     Differs {
-        /// What it holds.
+        /// The value that it holds.
         found: i64,
     },
-    /// What was to be changed together was given up as a whole: nothing of it was changed.
+    /// The whole of a joint change was given up: nothing of it was changed.
     #[error("given up: nothing was changed")]
     Undone,
     /// The request was never sent.

@@ -48,7 +48,7 @@ impl Resource {
         Resource::new(self.host.clone(), self.timeout)
     }
 
-    /// What follows is in the service of this origin: for a server that operates in its clients' stead.
+    /// Sets the origin that the operations after this serve: for a server that operates in its clients' stead.
     pub fn serve_for(&mut self, origin: Origin) {
         self.origin = Some(origin);
     }

@@ -85,7 +85,7 @@ pub(crate) struct Door {
     pub(crate) port: u16,
 }
 
-/// Whether a door is open: it is closed while nothing listens behind it, as the port of a dead process is.
+/// The switch of a door, which is closed while nothing listens behind it, as the port of a dead process is.
 struct Hinge {
     host: HostId,
     port: u16,
@@ -167,7 +167,7 @@ async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace:
                 if changed.is_err() {
                     return;
                 }
-                // What is not accepted yet is refused, as by a kernel whose process has died.
+                // A connection that is not accepted yet is refused, as by a kernel whose process has died.
                 listener = None;
                 if *opens.borrow_and_update() {
                     listener = reopen(address, &opens).await;
@@ -225,7 +225,7 @@ pub(crate) async fn way_out(host: Host, pace: Pace) {
     let Ok(listener) = host.bind(WAY_OUT).await else { return };
     while let Ok((stream, _)) = listener.accept().await {
         pace.spawn(&host.world, async move {
-            // Who asked sees its connection closed if this fails.
+            // The host that asked sees its connection closed if this fails.
             let _ = go_out(stream).await;
         });
     }

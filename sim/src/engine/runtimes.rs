@@ -69,7 +69,7 @@ impl Runtimes {
         self.hosts[usize::from(host.0)].as_ref()
     }
 
-    /// What is spawned while the guard lives belongs to this host.
+    /// Makes this host the owner of all tasks that are spawned while the guard lives.
     pub(super) fn enter(&self, host: HostId) -> Option<EnterGuard<'_>> {
         Some(self.of(host)?.runtime.enter())
     }

@@ -35,10 +35,10 @@ struct Entry {
     token: Arc<Token>,
 }
 
-/// What wakers and spawners reach.
+/// The queue of ready tasks, which wakers and spawners reach.
 struct Queue {
     world: Arc<World>,
-    /// What belongs to the thread of the run.
+    /// The part that belongs to the thread of the run.
     own: OwnThread<Own>,
     /// Tasks that code under test has woken from a thread of its own, which nothing keeps it from.
     strays: Mutex<Vec<Ready>>,
@@ -114,7 +114,7 @@ impl Tasks {
         Tasks { queue, entries: Vec::new(), free: Vec::new(), made: 0, chooses, chosen: None }
     }
 
-    /// What takes on new tasks.
+    /// The spawner, which takes on new tasks.
     pub(super) fn spawner(&self) -> Arc<dyn Spawner> {
         Arc::<Queue>::clone(&self.queue)
     }

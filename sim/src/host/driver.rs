@@ -39,7 +39,7 @@ impl HostDriver {
         .await;
     }
 
-    /// What its clocks show, without an injection point.
+    /// The readings of its clocks, without an injection point.
     #[must_use]
     pub fn clocks(&self) -> (Monotonic, WallTime) {
         let mut state = self.host.world.state();

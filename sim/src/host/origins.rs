@@ -1,4 +1,4 @@
-//! Whose bytes wait in a server's own buffer.
+//! The origins of the bytes that wait in the buffer of a server.
 //!
 //! [`ReadHalf::origin`](super::stream::ReadHalf::origin) names the message of the last read. That is enough for a server that
 //! executes what it has read before it reads on. One that goes on reading meanwhile, because an earlier request has to wait,
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use picklock_model::ids::Origin;
 
-/// From which messages the bytes of a buffer came, in order.
+/// The messages from which the bytes of a buffer came, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     /// How many bytes came with each message.

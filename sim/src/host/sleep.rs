@@ -58,7 +58,7 @@ impl Alarm {
 
     fn poll(&mut self, world: &World, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = world.state();
-        // Who was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
+        // A process that was stopped in this very poll, at a write beside this timer, does nothing until the pause is over.
         if state.gate(self.host, cx.waker()) == Admission::Wait {
             return Poll::Pending;
         }

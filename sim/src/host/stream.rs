@@ -233,7 +233,7 @@ impl WriteHalf {
         state.after(*host, Access::Write, Some(*peer));
         drop(state);
         if let Some(keeper) = &world.keeper {
-            // Who was connected to serves: what goes there is a request.
+            // The host that was connected to serves: a segment to it is a request.
             let request = side.sends == Direction::Out;
             let member = if request { *peer } else { *host };
             keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);

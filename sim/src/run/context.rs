@@ -33,7 +33,7 @@ pub struct ClientContext {
     pub belief: Belief,
     /// True if its reads carry the fencing token too.
     pub fences_reads: bool,
-    /// What it does with the answers of its lock.
+    /// Its policy: the use that it makes of the answers of its lock.
     pub policy: ClientPolicy,
     /// True if the guarded data lie in the design's own store: its lock changes them, and the resource is not used.
     pub own_data: bool,

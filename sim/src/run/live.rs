@@ -44,7 +44,7 @@ pub enum ServeError {
         name: String,
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system gave no runtime.

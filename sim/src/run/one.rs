@@ -38,7 +38,7 @@ pub struct Panicked {
     pub design: String,
     /// The plan's seed.
     pub seed: u64,
-    /// What it said.
+    /// The message of the panic.
     pub message: String,
     /// True if it [aborted](crate::host::driver::HostDriver::abort_run): what was to be tested does not do its part.
     pub unfit: bool,

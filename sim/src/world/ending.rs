@@ -15,7 +15,7 @@ pub(crate) struct Ending {
     pub(crate) horizon: TrueTime,
     /// The host of the fresh client that asks for every key at the end, and how long that may take.
     pub(super) final_client: Option<(HostId, Duration)>,
-    /// What the design claims to survive.
+    /// The conditions that the design claims to survive.
     pub(super) survives: Conditions,
     /// When it was let in.
     pub(crate) came: Option<TrueTime>,

@@ -23,7 +23,7 @@ impl File {
             self.synced.clone_from(&self.bytes);
             self.replaced = false;
         } else {
-            // What was appended alone: a file that is synced after every write is not copied each time.
+            // Only the appended bytes: a file that is synced after every write is not copied each time.
             self.synced.extend_from_slice(&self.bytes[self.synced.len()..]);
         }
     }

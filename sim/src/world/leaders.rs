@@ -7,7 +7,7 @@ use picklock_model::trace::{HostInfo, Role};
 
 /// The leaders of all groups.
 pub(crate) struct Leaders {
-    /// What of each host counts here.
+    /// The facts of each host that count here.
     members: Vec<Member>,
     /// The member of each group that last came to lead.
     leaders: BTreeMap<u32, HostId>,

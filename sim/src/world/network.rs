@@ -44,7 +44,7 @@ pub(crate) struct Side {
     pub(crate) sends: Direction,
 }
 
-/// What a segment in flight is.
+/// The kind and the content of a segment in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flight {
     Syn,
@@ -80,9 +80,9 @@ pub(crate) struct End {
     pub(crate) established: bool,
     pub(crate) reader: Waiter,
     pub(crate) last_read: Origin,
-    /// What the latencies of its segments are drawn from.
+    /// The generator of the latencies of its segments.
     pub(super) draws: Line,
-    /// What this end has sent and the other has not received.
+    /// The segments that this end has sent and the other has not received.
     pub(super) flights: VecDeque<InFlight>,
     pub(super) sent: u32,
     /// How many bytes this end has sent, and how many it has read.
@@ -101,7 +101,7 @@ pub(crate) struct Visit {
 
 pub(crate) struct Conn {
     pub(crate) port: u16,
-    /// Who came in from outside, and where, for a connection of a real client.
+    /// The real addresses, for a connection of a real client.
     pub(crate) client: Option<Box<Visit>>,
     pub(super) ends: [End; 2],
 }
@@ -294,7 +294,7 @@ impl Network {
         self.cuts.iter().find(|(f, t, _)| *f == from && *t == to).map(|(_, _, injection)| *injection)
     }
 
-    /// What the latencies of the segments from one end of a new connection are drawn from.
+    /// The generator of the latencies of the segments from one end of a new connection.
     pub(super) fn draws(&self, from: HostId, to: HostId, ordinal: u32, direction: Direction) -> Line {
         let address = |host: HostId| self.addresses[usize::from(host.0)];
         let link = address(from).rotate_left(1) ^ address(to);

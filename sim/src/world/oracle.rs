@@ -11,7 +11,7 @@ use picklock_model::ids::{GrantId, HostId, Key};
 #[derive(Default)]
 pub(super) struct Oracle {
     pub(super) keys: BTreeMap<Key, Turn>,
-    /// What processes that stand still give back as soon as they run.
+    /// The grants that processes that stand still give back as soon as they run.
     pub(super) leaving: Vec<(HostId, GrantId, Key)>,
     /// Segments sent to the resource and not yet read there, by the section that sent them.
     pub(super) in_flight: BTreeMap<GrantId, u32>,

@@ -150,8 +150,8 @@ impl World {
         self.state.get()
     }
 
-    /// What becomes of the state as something is dropped. On any other thread than that of the run nothing does: a panic there
-    /// has what the thread holds dropped, and another one would end the process.
+    /// Changes the state as something is dropped. On any other thread than that of the run it changes nothing: a panic there drops
+    /// the values of the thread, and another panic would end the process.
     pub(crate) fn tidy(&self, change: impl FnOnce(&mut State)) {
         if let Some(mut state) = self.state.try_get() {
             change(&mut state);

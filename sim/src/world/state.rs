@@ -259,7 +259,7 @@ impl State {
         self.outages.push(Outage { injection, what, from: self.now, until: None });
     }
 
-    /// What is broken and meant by this works again.
+    /// Ends the outages that are meant.
     pub(super) fn mends(&mut self, meant: impl Fn(&Outage) -> bool) {
         let now = self.now;
         let lasting = self.outages.iter_mut().filter(|outage| outage.until.is_none() && meant(outage));

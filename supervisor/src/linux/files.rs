@@ -102,7 +102,7 @@ impl FileSystem {
                 self.stamps.expect(&mut self.sight, table.caller(thread), dir, &path);
                 return Ok(Answer::Go);
             }
-            // What is not there on the machine may be there on a simulated host.
+            // A file that is not there on the machine may be there on a simulated host.
             Err(_) => spelled(table.caller(thread), dir, &path).unwrap_or_default(),
         };
         let (Ok(name), libc::O_RDONLY) = (String::from_utf8(name), flags & libc::O_ACCMODE) else {

@@ -131,7 +131,7 @@ pub(crate) fn wake_changed(table: &mut Table, process: usize) {
     }
 }
 
-/// Whose futexes are meant.
+/// The owner of futexes: a process, or all that share them.
 #[derive(Clone, Copy)]
 struct Key {
     process: usize,

@@ -490,7 +490,7 @@ impl Group {
     fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) {
         if !late {
             match held.cause {
-                // What the supervisor does in place of the kernel.
+                // A call that the supervisor answers in place of the kernel.
                 Cause::Files(_) if is_done_here(notice.call()) => self.answer(thread, notice),
                 // The kernel now finds it ready, or a signal that ends the wait.
                 Cause::Files(_) | Cause::Time | Cause::Signals(_) => self.listener.go(&notice),

@@ -52,7 +52,7 @@ pub(super) unsafe fn mount_files(plan: &Plan) {
         }
         // Each a mount of its own, where it is there.
         let bound = DEVICES.map(|device| bind(device, device));
-        // What one run writes, the next one would find. Those that are mounted below come with writing allowed.
+        // A file that one run writes would be found by the next one. Those that are mounted below come with writing allowed.
         let guarded = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV;
         if !change(c"/", libc::AT_RECURSIVE, guarded, 0) {
             give_up(plan.control, 2);

@@ -91,7 +91,7 @@ impl Notifications {
         }
         let silent_ms = self.silent_slices * SLICE_MS as u64;
         if running.is_empty() {
-            // Who is not there yet has all the time that a loaded machine takes for it.
+            // A process that is not there yet has all the time that a loaded machine takes for it.
             if self.silent_slices > 4 && !has_strangers(table) {
                 // The kernel refused to make it.
                 table.unborn = 0;

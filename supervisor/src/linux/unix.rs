@@ -207,7 +207,7 @@ impl Unix {
                         Ok(Target { address, _found: Some(found) })
                     }
                     Err(errno) if spelled.starts_with(HOME.to_bytes()) => Err(errno),
-                    // Whether it is there is the machine's business.
+                    // The machine knows if it is there.
                     _ => {
                         if !USUAL.iter().any(|usual| spelled.starts_with(usual)) {
                             let path = String::from_utf8_lossy(path);

@@ -133,7 +133,7 @@ pub(crate) fn select(
         return Ok(time.glance(late));
     }
     let mut awaited = Awaited::default();
-    // What the kernel's select looks for in each of its sets.
+    // The events for which the select of the kernel looks in each of its sets.
     let events = [PollFlags::IN | PollFlags::HUP, PollFlags::OUT, PollFlags::PRI];
     for (set, events) in sets.into_iter().zip(events).filter(|(set, _)| *set != 0) {
         let bits = memory.read(set, bytes)?;

@@ -323,7 +323,7 @@ fn processor_time_of_two_clients_with_three_sections() {
     let rust = named.split(':').next().filter(|name| !name.is_empty()).map(|name| setup(&[name], 0));
     for first in redis_py().into_iter().chain(rust) {
         let second = Setup { name: "client-2".to_owned(), ..first.clone() };
-        // What is killed with its namespace is not counted: fresh starts run to their ends.
+        // A process that is killed with its namespace is not counted: fresh starts run to their ends.
         for (how, pooled, ends) in [
             ("fresh, to the end", false, true),
             ("copied, to the end", true, true),

@@ -101,7 +101,7 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
     OpenOptions::new().append(true).open(&journal).unwrap().write_all(b"{\"blocks\":[1,2").unwrap();
     assert_eq!(quick(here.path(), &["--resume"]).code, Some(1));
     same(&whole, &files(&out), "torn");
-    // What has come to its end is not written to: another run begins with what it kept.
+    // A finished campaign is not written to: another run begins with its journal.
     let [_, again] = &folders(&out)[..] else { panic!("there are not two runs") };
     assert!(std::fs::read(again.join("journal.jsonl")).unwrap().starts_with(&before));
     let journal = again.join("journal.jsonl");

@@ -40,7 +40,7 @@ fn each_run_has_a_folder_of_its_own_and_the_newest_is_found_under_the_names_of_i
     assert!(name(second).contains("Z-compare"), "{}", second.display());
     assert_eq!(fs::read_link(out.join("latest")).unwrap(), second.file_name().unwrap());
     same(&before, &within(&first), "the older run");
-    // What the newest run does not have leads nowhere else.
+    // A file that the newest run does not have has no link.
     assert!(!out.join("junit.xml").exists() && fs::read_link(out.join("junit.xml")).is_err());
     assert!(text(&out.join("report.html")).contains("harms the data"));
     assert!(out.join("repro").is_dir());
@@ -176,7 +176,7 @@ fn what_is_no_store_is_refused_with_what_to_do_and_nothing_is_left_behind() {
     assert_eq!(fs::read_dir(there("strange")).unwrap().count(), 1);
     assert_eq!(folders(&there("stale")).len(), 1);
 
-    // What cannot be merged leaves no folder.
+    // Parts that cannot be merged leave no folder.
     assert_eq!(small(here.path(), &["--shard", "1/2", "--out", "part"]).code, Some(0));
     assert_eq!(run_in(here.path(), &["merge", "part", "--out", "stale"]).code, Some(2));
     assert_eq!(folders(&there("stale")).len(), 1);

@@ -51,7 +51,7 @@ fn no_flipped_bit_goes_unnoticed() {
         for place in 0..8 {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1 << place;
-            // What is no text is refused before it is looked at.
+            // Bytes that are no text are refused before they are looked at.
             let Ok(flipped) = String::from_utf8(bytes) else { continue };
             assert!(ReproFile::from_text(&flipped).is_err(), "byte {at}, bit {place}");
         }

@@ -225,7 +225,7 @@ impl Pair {
             (Frame::Parts(b'*', Some(reals)), Frame::Parts(b'*', Some(all_ours)))
                 if words[0].eq_ignore_ascii_case(b"EXEC") =>
             {
-                // What was queued by a transaction that came to nothing stands in front.
+                // Commands that were queued by a transaction that was discarded stand in front.
                 let queued = &self.queued[self.queued.len().saturating_sub(reals.len())..];
                 reals.len() == all_ours.len()
                     && reals

@@ -1,4 +1,4 @@
-//! When a fault action takes effect, and how often those of the suite do.
+//! The effect of fault actions: the cases in which one takes effect, and the rate at which those of the suite do.
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicBool;

@@ -27,7 +27,7 @@ pub struct Recording {
     pub(super) keys: Vec<Key>,
     /// In the order of their first lines.
     pub(super) sections: Vec<Section>,
-    /// What stores and resources did, and what processes learned of their changes, in the order of the lines.
+    /// The events of stores and resources, and the answers that processes got to their changes, in the order of the lines.
     pub(super) events: Vec<Noted>,
     pub(super) lines: u64,
     /// The sections of the grants that were named; `None` until the line that begins one.
@@ -56,7 +56,7 @@ pub(super) struct Noted {
     key: usize,
 }
 
-/// What the first line says of the lock.
+/// The facts of the lock in the first line.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Settings {
     pub(super) quorum: Option<u32>,
@@ -83,7 +83,7 @@ pub(super) struct Host {
     declared: bool,
 }
 
-/// What has one operation under way at a time.
+/// A process, which has one operation under way at a time.
 pub(super) struct Process {
     pub(super) host: usize,
     pub(super) name: String,

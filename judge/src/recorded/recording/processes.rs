@@ -154,7 +154,7 @@ impl Recording {
         let section = match operation {
             Operation::Acquire => {
                 let held = self.current.get(&(process, key)).copied();
-                // Who asks anew does not go by what it had before, unless it may have both.
+                // A process that asks anew no longer relies on its former grant, unless it may have both.
                 if !self.settings.reentrant {
                     self.stops(process, held, point);
                 }
@@ -172,7 +172,7 @@ impl Recording {
             }
             _ => match self.served(process, key, line)? {
                 Some(section) => {
-                    // What another process does for a holder shows nothing about the holder.
+                    // An operation of another process for a holder shows nothing about the holder.
                     if self.sections[section].process == process {
                         self.sections[section].seen = Some(point);
                     }
@@ -196,7 +196,7 @@ impl Recording {
         Ok(())
     }
 
-    /// What a line of an acquire says of the grant.
+    /// Takes the facts of the grant from a line of an acquire.
     fn described(&mut self, section: usize, line: &Line<'_>) -> Result<(), Fault> {
         if let Some(grant) = &line.grant {
             self.name(section, grant)?;

@@ -39,7 +39,7 @@ impl Recording {
         !self.guarded.is_empty()
     }
 
-    /// What a store or a resource did.
+    /// Adds an event of a store or a resource.
     pub(super) fn noted(
         &mut self,
         host: usize,

@@ -74,7 +74,7 @@ pub struct YesNoRandom;
 #[derive(Clone, Copy, Debug)]
 pub struct Shares;
 
-/// What the values of a kind are read as and how, and the entry of its parameters in a table.
+/// The type of the values of a kind, their reading, and the entry of its parameters in a table.
 macro_rules! kind {
     ($kind:ident is $value:ty, $($checked:pat => $read:expr),+; $it:ident => $domain:expr) => {
         impl Kind for $kind {

@@ -59,7 +59,7 @@ pub struct Param<K = Domain> {
     pub domain: K,
     /// Its value when not given.
     pub default: &'static str,
-    /// What it does, in one line.
+    /// The effect of the parameter, in one line.
     pub doc: &'static str,
 }
 

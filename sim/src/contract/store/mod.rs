@@ -1,6 +1,6 @@
 //! The contract of a kind of store: everything that picklock knows of one, declared in one place.
 //!
-//! What is known of it is a [`StoreSpec`]; who serves it is a [`Server`]. The smallest kind is a function that serves
+//! A [`StoreSpec`] describes it; a [`Server`] serves it. The smallest kind is a function that serves
 //! ([`Design::on`](super::design::Design::on)).
 
 mod kind;

@@ -103,7 +103,7 @@ pub trait StoreSpec: Send + Sync + 'static {
 pub struct OwnAction {
     /// Its name in a plan.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The effect of the action, in one line.
     pub doc: &'static str,
 }
 
@@ -115,8 +115,7 @@ pub struct RealServer {
     pub command: Vec<String>,
     /// The files that a restart finds in the home directory.
     pub keeps: Keeps,
-    /// What a line of its log says of who leads: that this member does from now on, or does so no more. `None` if it says nothing
-    /// of that.
+    /// The leadership of this member by a line of its log: it leads from now on, or no more. `None` for any other line.
     pub leads: fn(&str) -> Option<bool>,
 }
 
@@ -133,8 +132,8 @@ impl RealServer {
 pub enum Keeps {
     /// Nothing.
     Nothing,
-    /// What it left; and what it synced, after a loss of power.
+    /// The files that it left; after a loss of power, those that it synced.
     Synced,
-    /// What it left, also after a loss of power: a server that syncs what it acknowledges misses nothing that it would miss.
+    /// The files that it left, also after a loss of power: a server that syncs what it acknowledges misses nothing that it would miss.
     All,
 }
