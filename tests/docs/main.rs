@@ -4,6 +4,7 @@
 
 #[path = "../support/binary.rs"]
 mod binary;
+mod decisions;
 mod experiments;
 mod guide;
 mod history_recorders;

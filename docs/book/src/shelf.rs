@@ -106,7 +106,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// Adds the files that are not of a guide: pages and data in `docs/`, and a page for each directory that lists what it has.
+    /// Adds the files that are not of a guide: pages and data in `docs/`, and a page for each directory: its
+    /// `README.md`, or a list of what it has.
     fn reference(&mut self, root: &Path, edition: &'static Edition) -> Result<()> {
         let mut pages = Vec::new();
         for path in files(root, "docs")? {
@@ -118,6 +119,17 @@ impl Shelf {
         let mut parts = vec![("Reference".to_owned(), pages)];
         for (name, title) in [("decisions", "Decisions"), ("schemas", "JSON Schemas")] {
             let directory = format!("docs/{name}");
+            let readme = format!("{directory}/README.md");
+            if root.join(&readme).is_file() {
+                let mut pages = Vec::new();
+                self.file(root, edition, &readme, format!("{name}/index.md"), &mut pages)?;
+                self.places.insert(directory.clone(), self.places[&readme].clone());
+                for path in files(root, &directory)?.into_iter().filter(|path| *path != readme) {
+                    self.file(root, edition, &path, path.replacen("docs/", "", 1), &mut pages)?;
+                }
+                parts.push((title.to_owned(), pages));
+                continue;
+            }
             let (mut pages, mut list) = (vec![directory.clone()], format!("# {title}\n\n"));
             for path in files(root, &directory)? {
                 self.file(root, edition, &path, path.replacen("docs/", "", 1), &mut pages)?;
