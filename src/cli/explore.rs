@@ -174,7 +174,7 @@ fn request<'a>(
         design,
         scenario,
         seeds: args.seeds.clone().map(Seed).collect(),
-        hits,
+        kinds: hits,
         lasts: args.lasts.resolve(scenario.ttl()),
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),

@@ -20,7 +20,7 @@ pub(super) fn of<'a>(
     out: &'a Path,
 ) -> Campaign<'a> {
     let parts = u32::try_from(scenarios.len()).unwrap_or(u32::MAX).saturating_add(1);
-    let explores = gate.hits.is_some();
+    let explores = gate.kinds.is_some();
     Campaign {
         engine: gate.engine,
         jobs: gate.jobs,

@@ -37,19 +37,19 @@ pub(super) fn calm(gate: &Gate) -> Result<Scenario, GateError> {
 }
 
 /// The kinds of faults that are to be explored; `None` if nothing is.
-pub(super) fn hits(gate: &Gate) -> Result<Option<Vec<&'static AtSite>>, GateError> {
-    let hit = |name: &String| {
-        let names = || faults::at_sites().map(|hit| hit.name);
+pub(super) fn kinds(gate: &Gate) -> Result<Option<Vec<&'static AtSite>>, GateError> {
+    let kind = |name: &String| {
+        let names = || faults::at_sites().map(|kind| kind.name);
         faults::at_site_named(name).ok_or_else(|| GateError::NoFault {
             name: name.clone(),
             nearest: nearest(name, names()).map(str::to_owned),
             known: names().map(str::to_owned).collect(),
         })
     };
-    match gate.hits.as_deref() {
+    match gate.kinds.as_deref() {
         None => Ok(None),
         Some([]) => Ok(Some(faults::at_sites().collect())),
-        Some(named) => named.iter().map(hit).collect::<Result<_, _>>().map(Some),
+        Some(named) => named.iter().map(kind).collect::<Result<_, _>>().map(Some),
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn allowed_violations(
     }
     let suite = suite::builtin(&stores(&gate.design));
     let mut known: Vec<&str> = scenarios.iter().chain(&suite).map(Scenario::name).collect();
-    known.extend(gate.hits.iter().flat_map(|_| faults::at_sites()).map(|hit| hit.name));
+    known.extend(gate.kinds.iter().flat_map(|_| faults::at_sites()).map(|kind| kind.name));
     known.sort_unstable();
     known.dedup();
     let mut allowed_violations = AllowedViolations::default();

@@ -28,13 +28,13 @@ const PREFIX: &str = "explore-";
 pub(super) struct Exploration {
     design: Design,
     scenario: Scenario,
-    hits: Vec<&'static AtSite>,
+    kinds: Vec<&'static AtSite>,
     found: Explored,
 }
 
 impl Exploration {
     fn request<'a>(&'a self, gate: &Gate) -> Request<'a> {
-        request(gate, &self.design, &self.scenario, &self.hits)
+        request(gate, &self.design, &self.scenario, &self.kinds)
     }
 }
 
@@ -48,7 +48,7 @@ fn request<'a>(
         design,
         scenario,
         seeds: vec![Seed(gate.range().start)],
-        hits: kinds.to_vec(),
+        kinds: kinds.to_vec(),
         lasts: scenario.ttl() * 3 / 2,
         held: None,
         jobs: gate.jobs,
@@ -58,15 +58,15 @@ fn request<'a>(
 
 /// The scenario whose allowed violations apply to a cell or to a saved run.
 pub(super) fn scenario_of(cell: &str) -> &str {
-    let Some(hit) = cell.strip_prefix(PREFIX) else { return cell };
-    faults::at_site_named(hit).map_or(hit, |placed| placed.scenario)
+    let Some(kind) = cell.strip_prefix(PREFIX) else { return cell };
+    faults::at_site_named(kind).map_or(kind, |placed| placed.scenario)
 }
 
-/// The allowed violations of a cell of this name: those of its scenario, and those of its hit by its own name.
+/// The allowed violations of a cell of this name: those of its scenario, and those of its fault kind by its own name.
 pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Expected {
     let mut expected = allowed_violations.under(scenario_of(cell));
-    if let Some(hit) = cell.strip_prefix(PREFIX) {
-        expected.may.extend(allowed_violations.under(hit).may);
+    if let Some(kind) = cell.strip_prefix(PREFIX) {
+        expected.may.extend(allowed_violations.under(kind).may);
         expected.may.sort_unstable();
         expected.may.dedup();
     }
@@ -76,7 +76,7 @@ pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Exp
 /// Makes a run for each site.
 pub(super) fn all(
     gate: &Gate,
-    hits: &[&'static AtSite],
+    kinds: &[&'static AtSite],
     heartbeat: &Heartbeat,
     time: &Patience,
 ) -> Result<Exploration, GateError> {
@@ -92,9 +92,9 @@ pub(super) fn all(
             stop.store(true, Ordering::Relaxed);
         }
     };
-    let found = explore::explore(&request(gate, &design, &scenario, hits), &stop, &progress)
+    let found = explore::explore(&request(gate, &design, &scenario, kinds), &stop, &progress)
         .map_err(|error| GateError::of(error, &design.name, "calm, explored", None))?;
-    Ok(Exploration { design, scenario, hits: hits.to_vec(), found })
+    Ok(Exploration { design, scenario, kinds: kinds.to_vec(), found })
 }
 
 /// Adds the results to the verdict, and reports each violation that is not allowed.
@@ -113,7 +113,7 @@ pub(super) fn report(
         found.lasts.as_millis(),
         found.violating(),
     ));
-    if !found.calm.is_empty() {
+    if !found.without_fault.is_empty() {
         verdict.add(without_a_fault(gate, placed, allowed_violations));
     }
     for kind in found.kinds.iter().filter(|kind| kind.sites > 0) {
@@ -131,7 +131,8 @@ fn without_a_fault(
     let seed = gate.range().start;
     let replay = format!(".scenarios([\"calm\"]).seeds({seed}..{})", seed.saturating_add(1));
     let violation = Violation { runs: 1, first_seed: seed, replay, ..Violation::default() };
-    let violations = placed.found.calm.iter().map(|name| (name.clone(), violation.clone())).collect();
+    let violations =
+        placed.found.without_fault.iter().map(|name| (name.clone(), violation.clone())).collect();
     let cell = Cell { runs: 1, hit_lock: 1, violations, ..empty(gate, "calm") };
     judged(cell, allowed_violations)
 }
@@ -178,8 +179,8 @@ fn of_kind(
 fn reduced(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> Result<Violation, GateError> {
     let name = format!("{PREFIX}{}", place.fault);
     let failed = |error| GateError::of(error, &gate.design.name, &name, None);
-    let hit = faults::at_site_named(place.fault).map(|hit| (hit, place.number));
-    let places: Vec<(&'static AtSite, usize)> = hit.into_iter().collect();
+    let kind = faults::at_site_named(place.fault).map(|kind| (kind, place.number));
+    let places: Vec<(&'static AtSite, usize)> = kind.into_iter().collect();
     let Ok(whole) = explore::again(&placed.request(gate), place.seed, &places).map_err(failed)? else {
         return Ok(Violation::default());
     };
@@ -206,10 +207,10 @@ fn reduced(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> 
     })
 }
 
-fn empty(gate: &Gate, hit: &str) -> Cell {
+fn empty(gate: &Gate, kind: &str) -> Cell {
     Cell {
         design: gate.design.name.to_string(),
-        scenario: format!("{PREFIX}{hit}"),
+        scenario: format!("{PREFIX}{kind}"),
         engine: Engine::Event.to_string(),
         ..Cell::default()
     }

@@ -25,7 +25,7 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
     }
     panics::install();
     let scenarios = choose::scenarios(&gate.design, &gate.asked, &gate.settings)?;
-    let hits = choose::hits(gate)?;
+    let kinds = choose::kinds(gate)?;
     let allowed_violations = choose::allowed_violations(gate, &scenarios)?;
     let unmade = Unmade::default();
     let gate = &Gate { design: unmade.watching(&gate.design), ..gate.clone() };
@@ -47,8 +47,8 @@ pub(super) fn judge(gate: &Gate, extent: Extent) -> Result<Verdict, GateError> {
         let (time, never) = (Patience::of(gate.budget), AtomicBool::new(false));
         heartbeat.at("scenarios");
         let made = campaign.make(&never, heartbeat).map_err(failed)?;
-        let placed = match &hits {
-            Some(hits) => Some(explore::all(gate, hits, heartbeat, &time)?),
+        let placed = match &kinds {
+            Some(kinds) => Some(explore::all(gate, kinds, heartbeat, &time)?),
             None => None,
         };
         heartbeat.at("reducing what was found under the scenarios");

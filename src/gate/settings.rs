@@ -25,7 +25,7 @@ pub fn gate(design: impl Into<Design>) -> Gate {
         confirm: true,
         allowed: Vec::new(),
         no_worse_than: None,
-        hits: None,
+        kinds: None,
         budget: None,
         regressions: None,
     }
@@ -78,7 +78,7 @@ pub struct Gate {
     /// A design that comes with picklock.
     pub(super) no_worse_than: Option<String>,
     /// The kinds of faults to place one by one, all if empty; `None`: nothing is explored.
-    pub(super) hits: Option<Vec<String>>,
+    pub(super) kinds: Option<Vec<String>>,
     pub(super) budget: Option<Duration>,
     /// `None`: `tests/regressions` of the crate under test, if it is there.
     pub(super) regressions: Option<PathBuf>,
@@ -201,18 +201,18 @@ impl Gate {
 
     /// Besides the scenarios, hits once at every step that a fault-free run takes, with every kind of fault, one run for each.
     ///
-    /// A hit may violate what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
+    /// A kind of fault may violate what is allowed under the scenario of the same fault: `crash` is that of `client-crash`,
     /// `cut` that of `client-partition`, `restart` that of `node-restart`, and each other one has its own name. An allowed
-    /// violation may name a hit as well, such as `cancel`, which no scenario has.
+    /// violation may name a kind as well, such as `cancel`, which no scenario has.
     pub fn explore(self) -> Gate {
         self.explore_only::<String>([])
     }
 
     /// As [`explore`](Gate::explore), with these kinds of faults: `pause`, `suspend`, `stall`, `crash`, `restart`, `delay`,
     /// `lost-request`, `lost-reply`, `error-reply`, `cut`, `cancel`, `clock-step`. None means all.
-    pub fn explore_only<S: Into<String>>(mut self, hits: impl IntoIterator<Item = S>) -> Gate {
-        let hits = hits.into_iter().map(Into::into);
-        self.hits.get_or_insert_default().extend(hits);
+    pub fn explore_only<S: Into<String>>(mut self, kinds: impl IntoIterator<Item = S>) -> Gate {
+        let kinds = kinds.into_iter().map(Into::into);
+        self.kinds.get_or_insert_default().extend(kinds);
         self
     }
 

@@ -24,12 +24,12 @@ fn design(name: &str, scenario: &Scenario) -> Design {
 }
 
 fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Request<'a> {
-    let hits: Vec<&'static AtSite> = kinds.iter().map(|kind| faults::at_site_named(kind).unwrap()).collect();
+    let kinds: Vec<&'static AtSite> = kinds.iter().map(|kind| faults::at_site_named(kind).unwrap()).collect();
     Request {
         design,
         scenario,
         seeds: vec![Seed(0)],
-        hits,
+        kinds,
         lasts: scenario.ttl() * 3 / 2,
         held: None,
         jobs: NonZero::new(2).unwrap(),
@@ -47,7 +47,7 @@ fn explored(name: &str, kinds: &[&str]) -> Explored {
 fn a_pause_at_the_write_of_the_resource_is_among_what_breaks_a_naive_holder() {
     let explored = explored("single", &["pause"]);
     assert_eq!(explored.explored(), explored.sites());
-    assert!(!explored.partial && explored.calm.is_empty());
+    assert!(!explored.partial && explored.without_fault.is_empty());
     let write = explored.failures.iter().find(|way| {
         let signature = &way.signature;
         signature.role == Role::Client

@@ -47,8 +47,8 @@ pub(super) fn given(
     if got_none(trace) && !breaks() {
         return Ok(());
     }
-    let calm = Plan { injections: Vec::new(), ..plan.clone() };
-    let twin = run::run(engine, design, &calm, &workload(&calm)?)?;
+    let fault_free = Plan { injections: Vec::new(), ..plan.clone() };
+    let twin = run::run(engine, design, &fault_free, &workload(&fault_free)?)?;
     failing(&twin.trace).map_or(Ok(()), refused)
 }
 

@@ -28,7 +28,7 @@ pub struct ProbeRuns<'a> {
 
 struct Made<'a> {
     design: &'a Design,
-    calm: Plan,
+    fault_free: Plan,
     /// It was made up to this section of each client; to the end if none.
     last_section: Option<u32>,
     probe: Points,
@@ -76,15 +76,20 @@ impl<'a> ProbeRuns<'a> {
     pub fn of(
         &mut self,
         design: &'a Design,
-        calm: Plan,
+        fault_free: Plan,
         last_section: Option<u32>,
     ) -> Result<&Points, CheckError> {
-        let at = match self.made.iter().position(|made| made.serves(design, &calm, last_section)) {
+        let at = match self.made.iter().position(|made| made.serves(design, &fault_free, last_section)) {
             Some(at) => at,
             None => {
-                let run = run::run(Options::for_points(last_section), design, &calm, &workload(&calm)?)?;
+                let run = run::run(
+                    Options::for_points(last_section),
+                    design,
+                    &fault_free,
+                    &workload(&fault_free)?,
+                )?;
                 let probe = run.probe.unwrap_or_default();
-                self.made.push(Made { design, calm, last_section, probe });
+                self.made.push(Made { design, fault_free, last_section, probe });
                 self.made.len() - 1
             }
         };
@@ -96,40 +101,40 @@ impl<'a> ProbeRuns<'a> {
     ///
     /// # Errors
     /// As [`ProbeRuns::of`].
-    pub fn make(&mut self, design: &'a Design, calm: Plan) -> Result<Trace, CheckError> {
+    pub fn make(&mut self, design: &'a Design, fault_free: Plan) -> Result<Trace, CheckError> {
         let options = Options::default().recording_points(PointsToRecord::Sections);
-        let run = run::run(options, design, &calm, &workload(&calm)?)?;
+        let run = run::run(options, design, &fault_free, &workload(&fault_free)?)?;
         let probe = run.probe.expect("a run that is made for its probe has one");
         // Where monitors would have rested, the two could differ in what falls into one instant.
         let is_whole = !design.lets_monitors_rest();
-        let members = design.members(&design.settings(&calm.world));
+        let members = design.members(&design.settings(&fault_free.world));
         if is_whole || members.iter().all(|member| member.role != Role::Monitor) {
-            self.made.push(Made { design, calm, last_section: None, probe });
+            self.made.push(Made { design, fault_free, last_section: None, probe });
         }
         Ok(run.trace)
     }
 }
 
 impl Made<'_> {
-    fn serves(&self, design: &Design, calm: &Plan, last_section: Option<u32>) -> bool {
+    fn serves(&self, design: &Design, fault_free: &Plan, last_section: Option<u32>) -> bool {
         let goes_as_far = match (self.last_section, last_section) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(here), Some(there)) => here >= there,
         };
-        goes_as_far && self.has_plan(calm) && run_alike(self.design, design)
+        goes_as_far && self.has_plan(fault_free) && run_alike(self.design, design)
     }
 
     /// True if the other plan is this one, or would be with another horizon that makes no difference: a run only ever
     /// looks at its horizon to be cut off there, so one that ended by itself before either is the same under both.
-    fn has_plan(&self, calm: &Plan) -> bool {
-        let (here, there) = (self.calm.world.horizon, calm.world.horizon);
+    fn has_plan(&self, fault_free: &Plan) -> bool {
+        let (here, there) = (self.fault_free.world.horizon, fault_free.world.horizon);
         if here != there && self.probe.end >= TrueTime(0) + here.min(there) {
             return false;
         }
-        let mut under_this_horizon = calm.clone();
+        let mut under_this_horizon = fault_free.clone();
         under_this_horizon.world.horizon = here;
-        self.calm == under_this_horizon
+        self.fault_free == under_this_horizon
     }
 }
 
@@ -206,7 +211,7 @@ mod tests {
             .on(Topology::independent(1), |_| async {})
     }
 
-    fn calm(design: &Design, settings: &[&str]) -> Plan {
+    fn fault_free(design: &Design, settings: &[&str]) -> Plan {
         let mut scenario =
             Scenario::parse("made-up.toml", "summary = 'made up'", picklock_scenarios::testing::STORES)
                 .unwrap();
@@ -214,32 +219,32 @@ mod tests {
         scenario.fault_free_plan(design, Seed(3))
     }
 
-    fn alone(design: &Design, calm: Plan) -> Points {
-        ProbeRuns::default().of(design, calm, None).unwrap().clone()
+    fn alone(design: &Design, fault_free: Plan) -> Points {
+        ProbeRuns::default().of(design, fault_free, None).unwrap().clone()
     }
 
     /// How many runs it takes to probe all of these; each probe is the one that its plan has alone.
     fn runs(probed: &[(&Design, Plan)]) -> usize {
         let mut probes = ProbeRuns::default();
-        for (design, calm) in probed {
-            let shared = probes.of(design, calm.clone(), None).unwrap().clone();
-            assert_eq!(shared, alone(design, calm.clone()));
+        for (design, fault_free) in probed {
+            let shared = probes.of(design, fault_free.clone(), None).unwrap().clone();
+            assert_eq!(shared, alone(design, fault_free.clone()));
         }
         probes.made.len()
     }
 
     #[test]
-    fn a_calm_plan_is_run_once() {
+    fn a_fault_free_plan_is_run_once() {
         let design = design();
-        let [one, other] = [calm(&design, &[]), calm(&design, &["clients=4"])];
+        let [one, other] = [fault_free(&design, &[]), fault_free(&design, &["clients=4"])];
         assert_eq!(runs(&[(&design, one.clone()), (&design, other.clone()), (&design, one)]), 2);
     }
 
     #[test]
     fn a_horizon_counts_only_where_it_cuts_off_a_run() {
         let design = design();
-        let under = |horizon: &str| (&design, calm(&design, &[&format!("horizon={horizon}")]));
-        let end = alone(&design, calm(&design, &[])).end;
+        let under = |horizon: &str| (&design, fault_free(&design, &[&format!("horizon={horizon}")]));
+        let end = alone(&design, fault_free(&design, &[])).end;
         assert!(end > TrueTime(0) && end < TrueTime(5_000_000_000), "the default horizon cuts off the run");
         let (short, shorter) = (format!("{}ns", end.0 / 2), format!("{}ns", end.0 / 3));
         assert_eq!(runs(&[under("5s"), under("6s"), under("5s")]), 1);
@@ -253,49 +258,59 @@ mod tests {
     #[test]
     fn a_probe_run_that_is_made_up_to_a_section_reaches_the_same_points_until_there() {
         let design = design();
-        let calm = calm(&design, &["sections=4"]);
+        let fault_free = fault_free(&design, &["sections=4"]);
         let mut probes = ProbeRuns::default();
         let up_to = |probe: &Points, section: u32| {
             let passed = probe.reached().iter().filter(|passed| passed.section <= section);
             passed.copied().collect::<Vec<_>>()
         };
-        let short = probes.of(&design, calm.clone(), Some(2)).unwrap().clone();
-        let whole = probes.of(&design, calm.clone(), None).unwrap().clone();
+        let short = probes.of(&design, fault_free.clone(), Some(2)).unwrap().clone();
+        let whole = probes.of(&design, fault_free.clone(), None).unwrap().clone();
         assert!(short.end < whole.end && short.reached().len() < whole.reached().len());
         assert_eq!(up_to(&short, 2), up_to(&whole, 2));
         // Either serves for less than it is.
-        probes.of(&design, calm.clone(), Some(1)).unwrap();
-        probes.of(&design, calm, Some(3)).unwrap();
+        probes.of(&design, fault_free.clone(), Some(1)).unwrap();
+        probes.of(&design, fault_free, Some(3)).unwrap();
         assert_eq!(probes.made.len(), 2);
     }
 
     #[test]
     fn a_fault_free_run_that_is_made_as_a_probe_is_the_run_itself() {
         let design = design();
-        let calm = calm(&design, &[]);
+        let fault_free = fault_free(&design, &[]);
         let mut probes = ProbeRuns::default();
-        let trace = probes.make(&design, calm.clone()).unwrap();
-        assert_eq!(*probes.of(&design, calm.clone(), None).unwrap(), alone(&design, calm.clone()));
+        let trace = probes.make(&design, fault_free.clone()).unwrap();
+        assert_eq!(
+            *probes.of(&design, fault_free.clone(), None).unwrap(),
+            alone(&design, fault_free.clone())
+        );
         assert_eq!(probes.made.len(), 1);
-        let run = super::super::check(picklock_sim::engine::Engine::Event, &design, calm).unwrap();
+        let run = super::super::check(picklock_sim::engine::Engine::Event, &design, fault_free).unwrap();
         assert_eq!(trace.digest, run.trace.digest);
     }
 
     #[test]
     fn a_design_that_a_scenario_has_changed_is_another_one() {
         let design = design();
-        let calm = calm(&design, &[]);
+        let fault_free = fault_free(&design, &[]);
         let copy = design.clone();
         let replicated = Design { topology: Topology { stores: 1, replicated: true }, ..design.clone() };
         let persistent = design.clone().persistent();
-        assert_eq!(runs(&[(&design, calm.clone()), (&copy, calm.clone())]), 1);
-        assert_eq!(runs(&[(&design, calm.clone()), (&replicated, calm.clone()), (&persistent, calm)]), 3);
+        assert_eq!(runs(&[(&design, fault_free.clone()), (&copy, fault_free.clone())]), 1);
+        assert_eq!(
+            runs(&[
+                (&design, fault_free.clone()),
+                (&replicated, fault_free.clone()),
+                (&persistent, fault_free)
+            ]),
+            3
+        );
     }
 
     #[test]
     fn designs_that_were_made_apart_are_different_ones() {
         let [one, other] = [design(), design()];
-        let calm = calm(&one, &[]);
-        assert_eq!(runs(&[(&one, calm.clone()), (&other, calm)]), 2);
+        let fault_free = fault_free(&one, &[]);
+        assert_eq!(runs(&[(&one, fault_free.clone()), (&other, fault_free)]), 2);
     }
 }

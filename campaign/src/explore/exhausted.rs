@@ -60,8 +60,8 @@ impl Figures {
     pub fn put_beside(&self, cell: &mut Cell) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
-            let hit = faults::find(fault).ok()?.at_site.as_ref()?;
-            let tried = page.faults.iter().find(|tried| tried.fault == hit.name && tried.sites > 0)?;
+            let kind = faults::find(fault).ok()?.at_site.as_ref()?;
+            let tried = page.faults.iter().find(|tried| tried.fault == kind.name && tried.sites > 0)?;
             Some(Exhausted {
                 fault: fault.clone(),
                 sites: tried.sites,

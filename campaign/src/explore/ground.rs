@@ -30,7 +30,7 @@ pub struct Site {
 pub(super) struct Ground<'a> {
     request: &'a Request<'a>,
     base: Plan,
-    pub(super) calm: Vec<String>,
+    pub(super) without_fault: Vec<String>,
     pub(super) stage: Stage,
     pub(super) sites: Vec<(Site, Injection)>,
 }
@@ -54,7 +54,7 @@ impl<'a> Ground<'a> {
             probe.iter().flat_map(|probe| probe.reached().iter().map(|passed| probe.point(passed))).collect();
         let stage = Stage::new(request.design, &base, request.lasts, &run.trace.hosts);
         let sites = sites(request, seed, &stage, &points);
-        Ok(Ground { request, base, calm: run.violated(), stage, sites })
+        Ok(Ground { request, base, without_fault: run.violated(), stage, sites })
     }
 
     /// The plan with hits, and with background clients that want what they hit.
@@ -71,7 +71,7 @@ impl<'a> Ground<'a> {
     ) -> Result<Verdict, CheckError> {
         let run = check::check(Engine::Event, self.request.design, self.with(injections))?;
         let mut violated = run.violated();
-        violated.retain(|name| !self.calm.contains(name));
+        violated.retain(|name| !self.without_fault.contains(name));
         let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
         let holds =
             run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
@@ -84,10 +84,10 @@ impl<'a> Ground<'a> {
 /// Every site of every kind on one workload.
 fn sites(request: &Request<'_>, seed: Seed, stage: &Stage, points: &[Point]) -> Vec<(Site, Injection)> {
     let mut sites = Vec::new();
-    for hit in &request.hits {
-        for (number, injection) in hit.sites(stage, points).into_iter().enumerate() {
+    for kind in &request.kinds {
+        for (number, injection) in kind.sites(stage, points).into_iter().enumerate() {
             if let When::Point { point, .. } = &injection.when {
-                let place = Site { seed, fault: hit.name, number, point: point.clone() };
+                let place = Site { seed, fault: kind.name, number, point: point.clone() };
                 sites.push((place, injection));
             }
         }

@@ -57,8 +57,8 @@ pub struct Explored {
     pub seeds: Vec<Seed>,
     /// How long hits lasted that do.
     pub lasts: Duration,
-    /// The invariants that are violated when nothing hits.
-    pub calm: Vec<String>,
+    /// The invariants that are violated without a fault.
+    pub without_fault: Vec<String>,
     /// The invariants that were judged in some of the runs, and violated in none.
     pub holds: Vec<String>,
     /// By kind of fault.
@@ -105,7 +105,7 @@ pub fn explore(
         request.seeds.iter().map(|seed| Ground::new(request, *seed)).collect::<Result<_, _>>()?;
     let all: Vec<(&Ground<'_>, &Site, &Injection)> = grounds
         .iter()
-        .flat_map(|ground| ground.sites.iter().map(move |(place, hit)| (ground, place, hit)))
+        .flat_map(|ground| ground.sites.iter().map(move |(place, injection)| (ground, place, injection)))
         .collect();
     let verdicts = run_all(request.jobs, all.len(), stop, |at| {
         let (ground, _, injection) = all[at];
@@ -113,11 +113,12 @@ pub fn explore(
         progress(all.len(), !verdict.violated.is_empty());
         Ok(verdict)
     })?;
-    let mut calm: Vec<String> = grounds.iter().flat_map(|ground| ground.calm.clone()).collect();
-    calm.sort_unstable();
-    calm.dedup();
-    let holds = holds(&verdicts, &calm);
-    let kinds = request.hits.iter().map(|hit| kind_of(hit, &all, &verdicts)).collect();
+    let mut without_fault: Vec<String> =
+        grounds.iter().flat_map(|ground| ground.without_fault.clone()).collect();
+    without_fault.sort_unstable();
+    without_fault.dedup();
+    let holds = holds(&verdicts, &without_fault);
+    let kinds = request.kinds.iter().map(|kind| kind_of(kind, &all, &verdicts)).collect();
     let violating = all.iter().zip(&verdicts).filter_map(|((ground, place, injection), verdict)| {
         let violated = verdict.as_ref()?.violated.clone();
         let signature = Signature::of(&ground.stage, injection)?;
@@ -142,7 +143,7 @@ pub fn explore(
         scenario: request.scenario.name().to_owned(),
         seeds: request.seeds.clone(),
         lasts: request.lasts,
-        calm,
+        without_fault,
         holds,
         kinds,
         failures,
@@ -162,12 +163,12 @@ pub fn again(
 ) -> Result<Result<Checked, (&'static str, usize)>, CheckError> {
     let ground = Ground::new(request, seed)?;
     let mut injections = Vec::new();
-    for (hit, number) in places {
-        let mut of_kind = ground.sites.iter().filter(|(place, _)| place.fault == hit.name);
+    for (kind, number) in places {
+        let mut of_kind = ground.sites.iter().filter(|(place, _)| place.fault == kind.name);
         let count = of_kind.clone().count();
         match of_kind.nth(*number) {
             Some((_, injection)) => injections.push(injection.clone()),
-            None => return Ok(Err((hit.name, count))),
+            None => return Ok(Err((kind.name, count))),
         }
     }
     check::check(check::Options::from(Engine::Event).with_wire(), request.design, ground.with(injections))
@@ -175,22 +176,22 @@ pub fn again(
 }
 
 /// The invariants that were judged in some of the runs and violated in none, in their order.
-fn holds(verdicts: &[Option<Verdict>], calm: &[String]) -> Vec<String> {
+fn holds(verdicts: &[Option<Verdict>], without_fault: &[String]) -> Vec<String> {
     let made = || verdicts.iter().flatten();
     let names = invariants::ALL.iter().map(|invariant| invariant.name);
     let holds = names.filter(|name| {
-        !calm.iter().any(|violated| violated == name)
+        !without_fault.iter().any(|violated| violated == name)
             && made().any(|verdict| verdict.holds.contains(name))
             && !made().any(|verdict| verdict.violated.iter().any(|violated| violated == name))
     });
     holds.map(str::to_owned).collect()
 }
 
-fn kind_of(hit: &AtSite, all: &[(&Ground<'_>, &Site, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
-    let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.fault == hit.name);
+fn kind_of(kind: &AtSite, all: &[(&Ground<'_>, &Site, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {
+    let of_kind = all.iter().zip(verdicts).filter(|((_, place, _), _)| place.fault == kind.name);
     let made: Vec<&Verdict> = of_kind.clone().filter_map(|(_, verdict)| verdict.as_ref()).collect();
     Kind {
-        fault: hit.name,
+        fault: kind.name,
         sites: of_kind.count(),
         explored: made.len(),
         took_effect: made.iter().filter(|verdict| verdict.took_effect).count(),

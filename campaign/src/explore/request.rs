@@ -18,7 +18,7 @@ pub struct Request<'a> {
     /// The workloads.
     pub seeds: Vec<Seed>,
     /// The kinds of faults.
-    pub hits: Vec<&'static AtSite>,
+    pub kinds: Vec<&'static AtSite>,
     /// How long hits last that do.
     pub lasts: Duration,
     /// On how many stores client-1 may hold, if not on all: it is cut off from the others for a lease.

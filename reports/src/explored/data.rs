@@ -77,7 +77,7 @@ fn page_json(page: &Explored) -> Value {
         "seeds": page.seeds.iter().map(|seed| seed.0).collect::<Vec<_>>(),
         "lasts_ns": page.lasts.as_nanos() as u64,
         "partial": page.partial,
-        "calm": page.calm,
+        "calm": page.without_fault,
         "holds": page.holds,
         "sites": page.sites(),
         "explored": page.explored(),

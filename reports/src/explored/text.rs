@@ -34,9 +34,11 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let title = format!("{} under {}, faults of {}", page.design, page.scenario, span(page.lasts));
     let _ = writeln!(out, "{}\n", style.paint(Ink::Head, &title));
     out.push_str(&paragraph(&format!("{}.", result(page)), 0, columns));
-    if !page.calm.is_empty() {
-        let already =
-            format!("Without a fault it violates {} already; that is left out.", page.calm.join(", "));
+    if !page.without_fault.is_empty() {
+        let already = format!(
+            "Without a fault it violates {} already; that is left out.",
+            page.without_fault.join(", ")
+        );
         out.push_str(&paragraph(&already, 0, columns));
     }
     if !page.holds.is_empty() {

@@ -3,11 +3,11 @@
 use picklock_model::ids::HostId;
 use picklock_model::plan::{Access, Edge, Phase};
 
-/// How often each access was reached in the present phase. A phase has few kinds, so a list beats a map.
+/// The number of times that each access was reached in the present phase. A phase has few kinds, so a list beats a map.
 #[derive(Default)]
-pub(super) struct Reached(Vec<(Access, Option<HostId>, u32)>);
+pub(super) struct AccessCounts(Vec<(Access, Option<HostId>, u32)>);
 
-impl Reached {
+impl AccessCounts {
     pub(super) fn count(&mut self, access: Access, peer: Option<HostId>) -> &mut u32 {
         let at = match self.0.iter().position(|(a, p, _)| *a == access && *p == peer) {
             Some(at) => at,

@@ -13,7 +13,7 @@ use std::task::Waker;
 
 use super::choices::Chooser;
 use super::file::File;
-use super::points::{Armed, Reached};
+use super::points::{AccessCounts, Armed};
 use crate::base::deadline::Deadline;
 use crate::base::waiter::Waiter;
 use picklock_model::clock::Clock;
@@ -69,7 +69,7 @@ pub(crate) struct Process {
     /// The ordinal of the section that it is in, 0 before the first.
     pub(super) section: u32,
     pub(super) phase: Phase,
-    pub(super) passed: Reached,
+    pub(super) accesses: AccessCounts,
     pub(super) armed: Vec<Armed>,
     pub(super) this: HostId,
     /// Everything stands still until then.
@@ -95,7 +95,7 @@ pub(crate) struct Process {
 pub(super) struct Lane {
     section: u32,
     phase: Phase,
-    passed: Reached,
+    accesses: AccessCounts,
     deadline: Option<(GrantId, Key, Deadline)>,
     deadline_generation: u32,
     cancelled: Option<u32>,
@@ -112,7 +112,7 @@ pub(super) struct Halted {
 impl Process {
     pub(super) fn new(seed: Seed, this: HostId, name: &str, chooser: &mut Chooser) -> Process {
         let mut draws = seed.stream(&format!("host/{name}/clock"));
-        // Hosts program at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
+        // Hosts start at different times and keep their wall clocks within a few milliseconds (NTP in one data centre).
         let mut choose = |options| chooser.choose(ChoiceKind::Clock, options, draws.below(options));
         let zero = Monotonic(choose(1_000_000_000_000));
         let offset_ns = choose(4_000_000).cast_signed() - 2_000_000;
@@ -130,7 +130,7 @@ impl Process {
             context: None,
             section: 0,
             phase: Phase::Idle,
-            passed: Reached::default(),
+            accesses: AccessCounts::default(),
             armed: Vec::new(),
             this,
             halted: None,
@@ -157,7 +157,7 @@ impl Process {
         let mut next = self.lanes.remove(&lane).unwrap_or_default();
         std::mem::swap(&mut self.section, &mut next.section);
         std::mem::swap(&mut self.phase, &mut next.phase);
-        std::mem::swap(&mut self.passed, &mut next.passed);
+        std::mem::swap(&mut self.accesses, &mut next.accesses);
         std::mem::swap(&mut self.deadline, &mut next.deadline);
         std::mem::swap(&mut self.deadline_generation, &mut next.deadline_generation);
         std::mem::swap(&mut self.cancelled, &mut next.cancelled);

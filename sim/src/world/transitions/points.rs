@@ -60,7 +60,7 @@ impl State {
             self.see(host, access, peer);
         }
         self.hit(host, access, peer, Edge::After);
-        *self.process(host).passed.count(access, peer) += 1;
+        *self.process(host).accesses.count(access, peer) += 1;
     }
 
     fn hit(&mut self, host: HostId, access: Access, peer: Option<HostId>, edge: Edge) {
@@ -69,7 +69,7 @@ impl State {
         if !process.armed.iter().any(|armed| armed.section == section && armed.phase == phase) {
             return;
         }
-        let nth = *process.passed.count(access, peer);
+        let nth = *process.accesses.count(access, peer);
         let mut hit = Vec::new();
         process.armed.retain(|armed| {
             let here = armed.section == section
@@ -106,7 +106,7 @@ impl State {
         if client && section == 0 {
             return;
         }
-        let nth = *process.passed.count(access, peer);
+        let nth = *process.accesses.count(access, peer);
         self.reached_points.push(Reached { host, section, phase, access, peer, nth });
     }
 }

@@ -271,7 +271,7 @@ impl State {
         process.section = section;
         process.phase = phase;
         process.cancelled = None;
-        process.passed.clear();
+        process.accesses.clear();
         process.armed.retain(|armed| armed.section != section || armed.phase >= phase);
         self.before(host, Access::Enter, None);
         self.after(host, Access::Enter, None);
