@@ -73,7 +73,7 @@ impl Failure {
 impl From<CheckError> for Failure {
     fn from(error: CheckError) -> Failure {
         match error {
-            // What was to be tested does not do its part.
+            // The lock under test does not do its part.
             CheckError::Panicked(ref panicked) if panicked.unfit => Failure::input(error),
             _ => Failure::internal(error),
         }
@@ -83,7 +83,7 @@ impl From<CheckError> for Failure {
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Failure {
         match &error {
-            // What was to be tested does not do its part.
+            // The lock under test does not do its part.
             CampaignError::Check { source: CheckError::Panicked(panicked), .. }
             | CampaignError::Counterexample(CounterexampleError::Check {
                 source: CheckError::Panicked(panicked),

@@ -162,7 +162,7 @@ fn request<'a>(
     args: &ExploreArgs,
     design: &'a Design,
     scenario: &'a Scenario,
-    hits: Vec<&'static AtSite>,
+    kinds: Vec<&'static AtSite>,
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
@@ -174,7 +174,7 @@ fn request<'a>(
         design,
         scenario,
         seeds: args.seeds.clone().map(Seed).collect(),
-        kinds: hits,
+        kinds,
         lasts: args.lasts.resolve(scenario.ttl()),
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),
@@ -187,12 +187,12 @@ fn faults_of(names: &[String]) -> Result<Vec<&'static AtSite>, Failure> {
     if names.is_empty() {
         return Ok(faults::at_sites().collect());
     }
-    names.iter().map(|name| hit(name)).collect()
+    names.iter().map(|name| fault_named(name)).collect()
 }
 
-fn hit(name: &str) -> Result<&'static AtSite, Failure> {
+fn fault_named(name: &str) -> Result<&'static AtSite, Failure> {
     faults::at_site_named(name).ok_or_else(|| {
-        let names = || faults::at_sites().map(|hit| hit.name);
+        let names = || faults::at_sites().map(|fault| fault.name);
         let same = faults::find(name).ok().and_then(|fault| fault.at_site.as_ref()).map(|fault| fault.name);
         let near = same.or_else(|| nearest(name, names()));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
@@ -201,28 +201,28 @@ fn hit(name: &str) -> Result<&'static AtSite, Failure> {
     })
 }
 
-/// Shows the run with the hits that were named.
+/// Shows the run of the injection sites that were named.
 fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
-    let mut places = Vec::new();
-    for place in &args.place {
-        let (name, number) = place.split_once(':').unwrap_or((place, ""));
+    let mut sites = Vec::new();
+    for site in &args.place {
+        let (name, number) = site.split_once(':').unwrap_or((site, ""));
         let number = number.parse::<usize>().map_err(|_| {
             Failure::Input(format!(
-                "`{place}` is not an injection site: write a fault and a number, as in pause:137"
+                "`{site}` is not an injection site: write a fault and a number, as in pause:137"
             ))
         })?;
-        places.push((hit(name)?, number));
+        sites.push((fault_named(name)?, number));
     }
     let mut kinds: Vec<&'static AtSite> = Vec::new();
-    for (hit, _) in &places {
-        if kinds.iter().all(|kind| kind.name != hit.name) {
-            kinds.push(hit);
+    for (fault, _) in &sites {
+        if kinds.iter().all(|kind| kind.name != fault.name) {
+            kinds.push(fault);
         }
     }
     let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
     let request = request(args, &design, scenario, kinds)?;
     let seed = Seed(args.seeds.start);
-    let run = explore::again(&request, seed, &places)?;
+    let run = explore::again(&request, seed, &sites)?;
     let run = run.map_err(|(fault, count)| {
         let known = match count {
             0 => "has no injection site in this run".to_owned(),

@@ -53,9 +53,9 @@ pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let input = |error: &dyn std::fmt::Display| Failure::Input(format!("{name}: cannot be read: {error}"));
     let file = File::open(&args.file).map_err(|error| input(&error))?;
     // A line stands after the name at once, as editors expect it.
-    let wrong = |fault: recorded::Fault| match fault.line {
-        0 => Failure::Input(format!("{name}: {fault}")),
-        _ => Failure::Input(format!("{name}:{fault}")),
+    let wrong = |malformed: recorded::Malformed| match malformed.line {
+        0 => Failure::Input(format!("{name}: {malformed}")),
+        _ => Failure::Input(format!("{name}:{malformed}")),
     };
     let recording = recorded::read(BufReader::with_capacity(1 << 20, file)).map_err(wrong)?;
     let judgement = recorded::judge(recording, args.uncertainty).map_err(wrong)?;

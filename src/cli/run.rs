@@ -237,7 +237,7 @@ impl Report<'_> {
             .iter()
             .flat_map(|allowed_violations| allowed_violations.not_needed(cells()))
         {
-            // Who does not listen on standard error misses a hint, and nothing of the results.
+            // If standard error is closed, a hint is lost, and nothing of the results.
             let _ = writeln!(io::stderr().lock(), "{note}");
         }
         Ok((exit(&summary), Results::of(&summary)))

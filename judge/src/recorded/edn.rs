@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::fault::{Fault, clipped};
 use super::fields::{Fields, Value};
 use super::line::Line;
+use super::malformed::{Malformed, clipped};
 
 /// The line as an EDN map, without a line break. `process` and `index` are the numbers that Jepsen asks for: the process is one of
 /// the whole history, and what is no process is said to be the nemesis.
@@ -58,7 +58,7 @@ fn quoted(text: &str) -> String {
 
 /// Reads the fields of a line, named as in JSON. What Jepsen's histories leave out is filled in: all of their times are
 /// of one clock, and most of them know one lock only.
-pub(super) fn fields(text: &str) -> Result<Option<Fields<'_>>, Fault> {
+pub(super) fn fields(text: &str) -> Result<Option<Fields<'_>>, Malformed> {
     let mut reader = Reader { text, at: 0 };
     reader.skip();
     let rest = &text[reader.at..];
@@ -111,9 +111,11 @@ struct Reader<'a> {
 const DEPTH_MAX: usize = 32;
 
 impl<'a> Reader<'a> {
-    fn fault(&self, message: &str) -> Fault {
+    fn malformed(&self, message: &str) -> Malformed {
         let column = self.text[..self.at].chars().count() + 1;
-        Fault::new(format!("column {column}: not an EDN map: {message}; a line holds one flat map, whole"))
+        Malformed::new(format!(
+            "column {column}: not an EDN map: {message}; a line holds one flat map, whole"
+        ))
     }
 
     fn peek(&self) -> Option<char> {
@@ -126,10 +128,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn map(&mut self) -> Result<Vec<(&'a str, Value<'a>)>, Fault> {
+    fn map(&mut self) -> Result<Vec<(&'a str, Value<'a>)>, Malformed> {
         self.skip();
         if self.peek() != Some('{') {
-            return Err(self.fault("it does not begin with `{`"));
+            return Err(self.malformed("it does not begin with `{`"));
         }
         self.at += 1;
         let mut fields = Vec::with_capacity(10);
@@ -138,15 +140,15 @@ impl<'a> Reader<'a> {
             match self.peek() {
                 Some('}') => break,
                 Some(':') => {}
-                Some(_) => return Err(self.fault("a name is a keyword, as in `:key`")),
-                None => return Err(self.fault("it has no end")),
+                Some(_) => return Err(self.malformed("a name is a keyword, as in `:key`")),
+                None => return Err(self.malformed("it has no end")),
             }
             let Value::Text(Cow::Borrowed(name)) = self.value(0)? else {
-                return Err(self.fault("a name is a keyword, as in `:key`"));
+                return Err(self.malformed("a name is a keyword, as in `:key`"));
             };
             self.skip();
             if matches!(self.peek(), Some('}')) {
-                return Err(self.fault(&format!("`{}` has no value", clipped(name))));
+                return Err(self.malformed(&format!("`{}` has no value", clipped(name))));
             }
             fields.push((&name[1..], self.value(0)?));
         }
@@ -154,17 +156,17 @@ impl<'a> Reader<'a> {
         self.skip();
         match self.peek() {
             None | Some(';') => Ok(fields),
-            Some(_) => Err(self.fault("something follows its end")),
+            Some(_) => Err(self.malformed("something follows its end")),
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value<'a>, Fault> {
+    fn value(&mut self, depth: usize) -> Result<Value<'a>, Malformed> {
         if depth > DEPTH_MAX {
-            return Err(self.fault("it is nested too deeply"));
+            return Err(self.malformed("it is nested too deeply"));
         }
         self.skip();
         match self.peek() {
-            None => Err(self.fault("it has no end")),
+            None => Err(self.malformed("it has no end")),
             Some('"') => self.string(),
             Some('[' | '(' | '{') => self.nested(depth),
             Some('#') => {
@@ -179,7 +181,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn nested(&mut self, depth: usize) -> Result<Value<'a>, Fault> {
+    fn nested(&mut self, depth: usize) -> Result<Value<'a>, Malformed> {
         self.at += 1;
         loop {
             self.skip();
@@ -201,11 +203,11 @@ impl<'a> Reader<'a> {
         word
     }
 
-    fn atom(&mut self) -> Result<Value<'a>, Fault> {
+    fn atom(&mut self) -> Result<Value<'a>, Malformed> {
         let word = self.word();
         match word {
-            "" => Err(self.fault("something is closed that was not opened")),
-            ":" => Err(self.fault("a keyword without a name")),
+            "" => Err(self.malformed("something is closed that was not opened")),
+            ":" => Err(self.malformed("a keyword without a name")),
             "nil" => Ok(Value::Nothing),
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
@@ -218,7 +220,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn string(&mut self) -> Result<Value<'a>, Fault> {
+    fn string(&mut self) -> Result<Value<'a>, Malformed> {
         let rest = &self.text[self.at + 1..];
         let end = rest.find(['"', '\\']);
         if let Some(end) = end.filter(|end| rest[*end..].starts_with('"')) {
@@ -246,13 +248,13 @@ impl<'a> Reader<'a> {
                     Some('u') => {
                         let digits: String = chars.by_ref().take(4).map(|(_, c)| c).collect();
                         let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
-                        text.push(code.ok_or_else(|| self.fault("`\\u` takes four hexadecimal digits"))?);
+                        text.push(code.ok_or_else(|| self.malformed("`\\u` takes four hexadecimal digits"))?);
                     }
-                    _ => return Err(self.fault("there is no such escape in a text")),
+                    _ => return Err(self.malformed("there is no such escape in a text")),
                 },
                 c => text.push(c),
             }
         }
-        Err(self.fault("a text has no end"))
+        Err(self.malformed("a text has no end"))
     }
 }

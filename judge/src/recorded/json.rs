@@ -6,9 +6,9 @@ use std::fmt::{self, Write as _};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::fault::Fault;
 use super::fields::{Fields, Value};
 use super::line::Line;
+use super::malformed::Malformed;
 
 /// The line as JSON, without a line break.
 #[must_use]
@@ -29,13 +29,13 @@ pub fn to_json(line: &Line<'_>) -> String {
 }
 
 /// Reads the fields of a line.
-pub(super) fn fields(text: &str) -> Result<Fields<'_>, Fault> {
+pub(super) fn fields(text: &str) -> Result<Fields<'_>, Malformed> {
     let mut json = serde_json::Deserializer::from_str(text);
     let object = (&mut json).deserialize_map(Object).and_then(|fields| json.end().map(|()| fields));
     object.map_err(|error| {
         let message = error.to_string();
         let (said, _) = message.split_once(" at line ").unwrap_or((&message, ""));
-        Fault::new(format!(
+        Malformed::new(format!(
             "column {}: not a JSON object: {said}; a line holds one flat object, whole",
             error.column()
         ))

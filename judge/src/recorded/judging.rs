@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use picklock_model::trace::Role;
 
-use super::fault::{Fault, clipped};
+use super::malformed::{Malformed, clipped};
 use super::recording::Recording;
 use super::verdict::{Breach, Judgement, SHOWN, Verdict};
 use super::{as_trace, exclusion, tokens};
@@ -16,7 +16,7 @@ use crate::outcome::{Finding, Outcome};
 ///
 /// # Errors
 /// When something that the judgement would depend on is not known: how far a clock may be off, or how many stores must agree.
-pub fn judge(mut recording: Recording, uncertainty: Option<Duration>) -> Result<Judgement, Fault> {
+pub fn judge(mut recording: Recording, uncertainty: Option<Duration>) -> Result<Judgement, Malformed> {
     complete(&mut recording, uncertainty)?;
     let first = recording.hosts.iter().filter_map(|host| host.first).min().unwrap_or_default();
     let last = recording.hosts.iter().map(|host| host.last).max().unwrap_or_default();
@@ -66,10 +66,10 @@ fn as_it_is(
     }
 }
 
-fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<(), Fault> {
+fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<(), Malformed> {
     let stores = recording.hosts.iter().filter(|host| host.role == Some(Role::Leader)).count();
     if stores > 1 && recording.settings.quorum.is_none() {
-        return Err(Fault::of(
+        return Err(Malformed::of(
             "quorum",
             format!(
                 "there are {stores} stores, and nothing says how many must agree: begin the file with \
@@ -85,7 +85,7 @@ fn complete(recording: &mut Recording, uncertainty: Option<Duration>) -> Result<
         host.uncertainty = host.uncertainty.or(all).or(alone.then_some(0));
         if host.uncertainty.is_none() {
             let name = clipped(&host.name);
-            return Err(Fault::of(
+            return Err(Malformed::of(
                 "uncertainty_ns",
                 format!(
                     "nothing says how far the clock of `{name}` may be off: add a line \

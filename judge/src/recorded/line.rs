@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use picklock_model::text::nearest;
 use picklock_model::trace::Role;
 
-use super::fault::{Fault, clipped};
 use super::fields::{Fields, Value};
+use super::malformed::{Malformed, clipped};
 
 /// How an operation stands after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,13 +236,13 @@ pub struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// Reads the fields of a line.
-    pub(super) fn of(fields: Fields<'a>) -> Result<Line<'a>, Fault> {
+    pub(super) fn of(fields: Fields<'a>) -> Result<Line<'a>, Malformed> {
         let mut line = Line::default();
         let mut seen = 0_u32;
         for (name, value) in fields {
             let Some(at) = FIELDS.iter().position(|field| *field == name) else { return Err(unknown(&name)) };
             if seen & (1 << at) != 0 {
-                return Err(Fault::of(&name, "it stands there twice: leave one out"));
+                return Err(Malformed::of(&name, "it stands there twice: leave one out"));
             }
             seen |= 1 << at;
             if value != Value::Nothing {
@@ -253,7 +253,7 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    fn set(&mut self, name: &'static str, value: Value<'a>) -> Result<(), Fault> {
+    fn set(&mut self, name: &'static str, value: Value<'a>) -> Result<(), Malformed> {
         match name {
             "history" => self.history = Some(small(name, value)?),
             "time_ns" => self.time = Some(instant(name, value)?),
@@ -284,13 +284,13 @@ impl<'a> Line<'a> {
     }
 
     /// `Ok` if all is there that such a line needs, and nothing that it cannot have.
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), Malformed> {
         let there: Vec<&str> = self.fields().iter().map(|(name, _)| *name).collect();
         if self.history.is_some() {
             let settings = ["history", "quorum", "holders", "sharing", "reentrant"];
             return match there.iter().find(|name| !settings.contains(name)) {
                 Some(name) => {
-                    Err(Fault::of(name, "it does not go with `history`: give it a line of its own"))
+                    Err(Malformed::of(name, "it does not go with `history`: give it a line of its own"))
                 }
                 None => Ok(()),
             };
@@ -300,7 +300,7 @@ impl<'a> Line<'a> {
             self.ending.ok_or_else(|| missing("type", "\"invoke\", \"ok\", \"fail\" or \"info\""))?;
         if !operation.takes_time() && ending != Ending::Info {
             let message = format!("`{}` states a fact: write \"info\"", operation.name());
-            return Err(Fault::of("type", message));
+            return Err(Malformed::of("type", message));
         }
         if self.host.is_none() {
             return Err(missing("host", "the name of the machine whose clock `time_ns` is"));
@@ -310,7 +310,7 @@ impl<'a> Line<'a> {
         }
         for need in operation.needs() {
             if !there.contains(need) {
-                return Err(Fault::of(need, format!("it is missing: `{}` needs it", operation.name())));
+                return Err(Malformed::of(need, format!("it is missing: `{}` needs it", operation.name())));
             }
         }
         let common = ["time_ns", "host", "type", "f"];
@@ -319,7 +319,7 @@ impl<'a> Line<'a> {
         };
         match there.iter().find(|name| !goes(name)) {
             Some(name) => {
-                Err(Fault::of(name, format!("`{}` has no such field: leave it out", operation.name())))
+                Err(Malformed::of(name, format!("`{}` has no such field: leave it out", operation.name())))
             }
             None => Ok(()),
         }
@@ -367,53 +367,53 @@ fn named<T: Copy + PartialEq>(value: Option<T>, all: &[(&'static str, T)]) -> Va
     name.map_or(Value::Nothing, |(name, _)| Value::Text(Cow::Borrowed(name)))
 }
 
-fn missing(field: &str, remedy: &str) -> Fault {
-    Fault::of(field, format!("it is missing: add {remedy}"))
+fn missing(field: &str, remedy: &str) -> Malformed {
+    Malformed::of(field, format!("it is missing: add {remedy}"))
 }
 
-fn unknown(name: &str) -> Fault {
+fn unknown(name: &str) -> Malformed {
     let hint = match nearest(name, FIELDS) {
         Some(near) => format!("did you mean `{near}`? Else leave it out"),
         None => "leave it out".to_owned(),
     };
-    Fault::of(name, format!("there is no such field: {hint}"))
+    Malformed::of(name, format!("there is no such field: {hint}"))
 }
 
-fn wrong(name: &str, value: &Value<'_>, wanted: &str) -> Fault {
+fn wrong(name: &str, value: &Value<'_>, wanted: &str) -> Malformed {
     let said = match value {
         Value::Int(number) => number.to_string(),
         Value::Text(text) => format!("\"{}\"", clipped(text)),
         other => other.kind().to_owned(),
     };
-    Fault::of(name, format!("{said} is not {wanted}"))
+    Malformed::of(name, format!("{said} is not {wanted}"))
 }
 
-fn int<T: TryFrom<i128>>(name: &str, value: Value<'_>, wanted: &str) -> Result<T, Fault> {
+fn int<T: TryFrom<i128>>(name: &str, value: Value<'_>, wanted: &str) -> Result<T, Malformed> {
     match value {
         Value::Int(number) => T::try_from(number).map_err(|_| wrong(name, &value, wanted)),
         _ => Err(wrong(name, &value, wanted)),
     }
 }
 
-fn small(name: &str, value: Value<'_>) -> Result<u32, Fault> {
+fn small(name: &str, value: Value<'_>) -> Result<u32, Malformed> {
     int(name, value, "a whole number from 0 to 4294967295")
 }
 
-fn number(name: &str, value: Value<'_>) -> Result<u64, Fault> {
+fn number(name: &str, value: Value<'_>) -> Result<u64, Malformed> {
     int(name, value, "a whole number from 0 to 18446744073709551615")
 }
 
 /// Room is left for sums and differences of what is read here.
-fn instant(name: &str, value: Value<'_>) -> Result<u64, Fault> {
+fn instant(name: &str, value: Value<'_>) -> Result<u64, Malformed> {
     let wanted = "a whole number of nanoseconds from 0 to 9223372036854775807";
     int::<i64>(name, value.clone(), wanted)?.try_into().map_err(|_| wrong(name, &value, wanted))
 }
 
-fn signed(name: &str, value: Value<'_>) -> Result<i64, Fault> {
+fn signed(name: &str, value: Value<'_>) -> Result<i64, Malformed> {
     int(name, value, "a whole number of 64 bits")
 }
 
-fn flag(name: &str, value: Value<'_>) -> Result<bool, Fault> {
+fn flag(name: &str, value: Value<'_>) -> Result<bool, Malformed> {
     match value {
         Value::Bool(flag) => Ok(flag),
         _ => Err(wrong(name, &value, "true or false")),
@@ -421,7 +421,7 @@ fn flag(name: &str, value: Value<'_>) -> Result<bool, Fault> {
 }
 
 /// Threads and keys are often numbers.
-fn name_of<'a>(name: &str, value: Value<'a>) -> Result<Cow<'a, str>, Fault> {
+fn name_of<'a>(name: &str, value: Value<'a>) -> Result<Cow<'a, str>, Malformed> {
     match value {
         Value::Text(text) => Ok(text),
         Value::Int(number) => Ok(Cow::Owned(number.to_string())),
@@ -429,7 +429,7 @@ fn name_of<'a>(name: &str, value: Value<'a>) -> Result<Cow<'a, str>, Fault> {
     }
 }
 
-fn one_of<T: Copy>(name: &str, value: Value<'_>, all: &[(&'static str, T)]) -> Result<T, Fault> {
+fn one_of<T: Copy>(name: &str, value: Value<'_>, all: &[(&'static str, T)]) -> Result<T, Malformed> {
     if let Value::Text(text) = &value
         && let Some((_, one)) = all.iter().find(|(known, _)| known == text)
     {

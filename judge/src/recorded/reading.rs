@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, Read as _};
 
-use super::fault::Fault;
 use super::fields::Fields;
 use super::line::Line;
+use super::malformed::Malformed;
 use super::recording::Recording;
 use super::{edn, json};
 
@@ -18,7 +18,7 @@ pub const LINES_MAX: u64 = 20_000_000;
 ///
 /// # Errors
 /// At the first line that is none, or that cannot follow those before it.
-pub fn read(mut from: impl BufRead) -> Result<Recording, Fault> {
+pub fn read(mut from: impl BufRead) -> Result<Recording, Malformed> {
     let mut recording = Recording::default();
     let mut form = None;
     let (mut number, mut text) = (0, Vec::new());
@@ -26,30 +26,30 @@ pub fn read(mut from: impl BufRead) -> Result<Recording, Fault> {
         text.clear();
         number += 1;
         let read = from.by_ref().take(LINE_MAX + 1).read_until(b'\n', &mut text);
-        if read.map_err(|error| Fault::new(format!("it cannot be read: {error}")).at(number))? == 0 {
+        if read.map_err(|error| Malformed::new(format!("it cannot be read: {error}")).at(number))? == 0 {
             break;
         }
         if text.len() as u64 > LINE_MAX {
             let message =
                 format!("it is longer than {LINE_MAX} bytes: a line holds one object, with short texts");
-            return Err(Fault::new(message).at(number));
+            return Err(Malformed::new(message).at(number));
         }
         if number > LINES_MAX {
             let message = format!(
                 "there are more than {LINES_MAX} lines: judge each key's lines in a file of their own"
             );
-            return Err(Fault::new(message).at(number));
+            return Err(Malformed::new(message).at(number));
         }
         let line = std::str::from_utf8(&text)
-            .map_err(|_| Fault::new("it is not UTF-8: write JSON lines or EDN as UTF-8").at(number))?;
+            .map_err(|_| Malformed::new("it is not UTF-8: write JSON lines or EDN as UTF-8").at(number))?;
         let line = line.trim();
         if !is_blank(line, form) {
             let form = *form.get_or_insert_with(|| Form::of(line));
-            form.take(line, &mut recording, number).map_err(|fault| fault.at(number))?;
+            form.take(line, &mut recording, number).map_err(|error| error.at(number))?;
         }
     }
     if recording.lines == 0 {
-        return Err(Fault::new("the file holds no line: see docs/guide/judge.md for what a history is"));
+        return Err(Malformed::new("the file holds no line: see docs/guide/judge.md for what a history is"));
     }
     recording.finish()?;
     Ok(recording)
@@ -73,7 +73,7 @@ impl Form {
         if is_edn { Form::Edn } else { Form::Json }
     }
 
-    fn take(self, text: &str, recording: &mut Recording, number: u64) -> Result<(), Fault> {
+    fn take(self, text: &str, recording: &mut Recording, number: u64) -> Result<(), Malformed> {
         let fields: Option<Fields<'_>> = match self {
             Form::Json => Some(json::fields(text)?),
             Form::Edn => {

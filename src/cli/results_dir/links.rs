@@ -17,7 +17,7 @@ use super::name::Name;
 pub(super) const LATEST: &str = "latest";
 
 /// The entry under a name in a results directory.
-enum Standing {
+enum Entry {
     Free,
     /// A link that picklock made.
     Ours(PathBuf),
@@ -25,14 +25,14 @@ enum Standing {
     Foreign(String),
 }
 
-fn standing(dir: &Path, name: &str) -> io::Result<Standing> {
+fn entry(dir: &Path, name: &str) -> io::Result<Entry> {
     let path = dir.join(name);
     let what = match fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Free),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Entry::Free),
         about => about?.file_type(),
     };
     if !what.is_symlink() {
-        return Ok(Standing::Foreign(if what.is_dir() { "a directory" } else { "a file" }.to_owned()));
+        return Ok(Entry::Foreign(if what.is_dir() { "a directory" } else { "a file" }.to_owned()));
     }
     let target = fs::read_link(&path)?;
     let of_a_run = |name: Option<&str>| name.is_some_and(|name| Name::parse(name).is_some());
@@ -43,19 +43,15 @@ fn standing(dir: &Path, name: &str) -> io::Result<Standing> {
         }
         _ => target == Path::new(LATEST).join(name),
     };
-    Ok(if is_ours {
-        Standing::Ours(target)
-    } else {
-        Standing::Foreign(format!("a link to {}", target.display()))
-    })
+    Ok(if is_ours { Entry::Ours(target) } else { Entry::Foreign(format!("a link to {}", target.display())) })
 }
 
 /// Refuses a directory whose `latest` is not picklock's link.
 pub(super) fn check(dir: &Path) -> Result<(), ResultsDirError> {
     let path = dir.join(LATEST);
-    match standing(dir, LATEST).map_err(reading(&path))? {
-        Standing::Foreign(what) => Err(ResultsDirError::Foreign { path, what }),
-        Standing::Free | Standing::Ours(_) => Ok(()),
+    match entry(dir, LATEST).map_err(reading(&path))? {
+        Entry::Foreign(what) => Err(ResultsDirError::Foreign { path, what }),
+        Entry::Free | Entry::Ours(_) => Ok(()),
     }
 }
 
@@ -67,7 +63,7 @@ pub(super) fn journal(dir: &Path, folder: &str) -> Result<bool, ResultsDirError>
 /// Removes the link to a journal that is not there any more.
 pub(super) fn no_journal(dir: &Path) {
     let path = dir.join(journal::FILE);
-    if matches!(standing(dir, journal::FILE), Ok(Standing::Ours(_))) && !path.exists() {
+    if matches!(entry(dir, journal::FILE), Ok(Entry::Ours(_))) && !path.exists() {
         let _ = fs::remove_file(path);
     }
 }
@@ -85,7 +81,7 @@ pub(super) fn latest(dir: &Path, folder: &str, entries: &[&str]) -> Result<Vec<S
     for entry in fs::read_dir(dir).map_err(reading(dir))? {
         let Ok(name) = entry.map_err(reading(dir))?.file_name().into_string() else { continue };
         let is_wanted = [LATEST, journal::FILE].contains(&&*name) || entries.contains(&&*name);
-        if !is_wanted && matches!(standing(dir, &name), Ok(Standing::Ours(_))) {
+        if !is_wanted && matches!(entry(dir, &name), Ok(Entry::Ours(_))) {
             fs::remove_file(dir.join(&name)).map_err(writing(&dir.join(&name)))?;
         }
     }
@@ -95,10 +91,10 @@ pub(super) fn latest(dir: &Path, folder: &str, entries: &[&str]) -> Result<Vec<S
 /// Links a name to a target. `false` if the name is not that of a link of picklock's.
 fn lead(dir: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, ResultsDirError> {
     let path = dir.join(name);
-    match standing(dir, name).map_err(reading(&path))? {
-        Standing::Foreign(_) => return Ok(false),
-        Standing::Ours(there) if there == target => return Ok(true),
-        Standing::Free | Standing::Ours(_) => {}
+    match entry(dir, name).map_err(reading(&path))? {
+        Entry::Foreign(_) => return Ok(false),
+        Entry::Ours(there) if there == target => return Ok(true),
+        Entry::Free | Entry::Ours(_) => {}
     }
     let beside = beside(dir, folder, name);
     match fs::remove_file(&beside) {

@@ -72,7 +72,7 @@ impl Live {
         let Progress { done, of, reporting, violating, elapsed } = *progress;
         let (command, shard, now) = (&*self.command, self.shard.as_deref(), now_in_words());
         let page = under_way(&Going { command, shard, done, of, reporting, violating, cells, elapsed, now });
-        // What is wrong with the disk is said where results are lost by it.
+        // An error of the disk is reported where results are lost by it.
         let _ = write_whole(&self.path, &page);
     }
 }

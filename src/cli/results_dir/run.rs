@@ -182,7 +182,7 @@ impl Run {
     /// Removes the folder, unless it has a journal with something in it.
     pub(super) fn give_up(self) {
         if !found::has_begun(&self.folder) {
-            // What cannot be removed is shown as not finished.
+            // A folder that cannot be removed is shown as not finished.
             let _ = fs::remove_dir_all(&self.folder);
             found::lead_back(&self.dir);
         }

@@ -12,8 +12,8 @@ use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Role, What};
 
-use super::fault::{Fault, clipped};
 use super::line::{Line, Operation};
+use super::malformed::{Malformed, clipped};
 
 /// The version of the form of a history.
 const FORM: u32 = 1;
@@ -126,13 +126,13 @@ pub(super) struct Section {
 
 impl Recording {
     /// Adds a line, with its number.
-    pub(super) fn take(&mut self, line: &Line<'_>, number: u64) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, line: &Line<'_>, number: u64) -> Result<(), Malformed> {
         self.lines += 1;
         if let Some(form) = line.history {
             return self.settings(line, form);
         }
         let (Some(operation), Some(ending), Some(host)) = (line.operation, line.ending, &line.host) else {
-            return Err(Fault::new("it says nothing"));
+            return Err(Malformed::new("it says nothing"));
         };
         let host = self.host(host)?;
         if operation == Operation::Host {
@@ -141,7 +141,7 @@ impl Recording {
         let at = line.time.unwrap_or_default();
         let last = self.hosts[host].last;
         if at < last {
-            return Err(Fault::of(
+            return Err(Malformed::of(
                 "time_ns",
                 format!(
                     "it goes back: {at} after {last} on `{}`; write the lines of a host in the order of a clock that \
@@ -167,16 +167,16 @@ impl Recording {
         }
     }
 
-    fn settings(&mut self, line: &Line<'_>, form: u32) -> Result<(), Fault> {
+    fn settings(&mut self, line: &Line<'_>, form: u32) -> Result<(), Malformed> {
         if form != FORM {
             let message = format!("the form {form} is not known here: this picklock reads form {FORM}");
-            return Err(Fault::of("history", message));
+            return Err(Malformed::of("history", message));
         }
         if self.lines > 1 {
-            return Err(Fault::of("history", "it stands in the first line only: leave this line out"));
+            return Err(Malformed::of("history", "it stands in the first line only: leave this line out"));
         }
         if line.holders == Some(0) {
-            return Err(Fault::of("holders", "nobody could hold: write 1 for a lock"));
+            return Err(Malformed::of("holders", "nobody could hold: write 1 for a lock"));
         }
         self.settings = Settings {
             quorum: line.quorum,
@@ -187,14 +187,14 @@ impl Recording {
         Ok(())
     }
 
-    fn host(&mut self, name: &str) -> Result<usize, Fault> {
+    fn host(&mut self, name: &str) -> Result<usize, Malformed> {
         if let Some(host) = self.named.hosts.get(name) {
             return Ok(*host);
         }
         if self.hosts.len() >= usize::from(u16::MAX) {
             let message =
                 "there are too many hosts, at most 65535: a host is a machine; name threads by `process`";
-            return Err(Fault::of("host", message));
+            return Err(Malformed::of("host", message));
         }
         self.hosts.push(Host {
             name: name.to_owned(),
@@ -212,17 +212,20 @@ impl Recording {
         Ok(self.hosts.len() - 1)
     }
 
-    fn declare(&mut self, host: usize, line: &Line<'_>) -> Result<(), Fault> {
+    fn declare(&mut self, host: usize, line: &Line<'_>) -> Result<(), Malformed> {
         let host = &mut self.hosts[host];
         if host.declared {
             let message = format!("`{}` was described before: leave this line out", clipped(&host.name));
-            return Err(Fault::of("host", message));
+            return Err(Malformed::of("host", message));
         }
         if let (Some(role), Some(known)) = (line.role, host.role)
             && role != known
             && (role, known) != (Role::Follower, Role::Leader)
         {
-            return Err(Fault::of("role", "its earlier lines say something else: put this line before them"));
+            return Err(Malformed::of(
+                "role",
+                "its earlier lines say something else: put this line before them",
+            ));
         }
         host.declared = true;
         host.role = line.role.or(host.role);
@@ -232,7 +235,7 @@ impl Recording {
     }
 
     /// A host is for one thing.
-    fn acts_as(&mut self, host: usize, role: Role, operation: Operation) -> Result<(), Fault> {
+    fn acts_as(&mut self, host: usize, role: Role, operation: Operation) -> Result<(), Malformed> {
         let host = &mut self.hosts[host];
         let known = *host.role.get_or_insert(role);
         match (known, role) {
@@ -250,7 +253,7 @@ impl Recording {
             Role::Resource => "a resource",
             _ => "a store",
         };
-        Err(Fault::of(
+        Err(Malformed::of(
             "f",
             format!(
                 "`{}` says `{}` and is {is}: give clients and stores different hosts",
@@ -276,15 +279,15 @@ impl Recording {
         self.events.push(Noted { line: point.line, event, grant: None, key: 0 });
     }
 
-    fn granted_as(&self, grant: &str, key: usize) -> Result<Option<usize>, Fault> {
+    fn granted_as(&self, grant: &str, key: usize) -> Result<Option<usize>, Malformed> {
         let section = self.named.grants.get(grant).and_then(|known| self.grants[*known]);
         self.agreeing(section, key)
     }
 
     /// The section, if it is of this key.
-    fn agreeing(&self, section: Option<usize>, key: usize) -> Result<Option<usize>, Fault> {
+    fn agreeing(&self, section: Option<usize>, key: usize) -> Result<Option<usize>, Malformed> {
         match section.filter(|section| self.sections[*section].key != key) {
-            Some(other) => Err(Fault::of(
+            Some(other) => Err(Malformed::of(
                 "key",
                 format!(
                     "the grant is one of `{}`: a lock and what it guards go by one key",
@@ -305,11 +308,11 @@ impl Recording {
         self.grants.len() - 1
     }
 
-    fn name(&mut self, section: usize, grant: &str) -> Result<(), Fault> {
+    fn name(&mut self, section: usize, grant: &str) -> Result<(), Malformed> {
         let known = self.grant(grant);
         if *self.grants[known].get_or_insert(section) != section {
             let message = format!("`{}` names an earlier acquire: take a new name for each", clipped(grant));
-            return Err(Fault::of("grant", message));
+            return Err(Malformed::of("grant", message));
         }
         Ok(())
     }
@@ -329,17 +332,17 @@ impl Recording {
     }
 
     /// After the last line: ends what is known to have ended, and finds the sections that stores and resources spoke of.
-    pub(super) fn finish(&mut self) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self) -> Result<(), Malformed> {
         for process in 0..self.processes.len() {
             self.bury(process);
         }
         self.share_clocks();
         for at in 0..self.events.len() {
             let Noted { line, grant: Some(grant), key, .. } = self.events[at] else { continue };
-            let section = self.agreeing(self.grants[grant], key).map_err(|fault| fault.at(line))?;
+            let section = self.agreeing(self.grants[grant], key).map_err(|error| error.at(line))?;
             let Some(section) = section else {
                 let message = "no process acquired or changed anything under that name: give the line of its acquire this `grant`";
-                return Err(Fault::of("grant", message).at(line));
+                return Err(Malformed::of("grant", message).at(line));
             };
             self.events[at].event.grant = Some(self.sections[section].id);
         }

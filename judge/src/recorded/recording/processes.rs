@@ -4,8 +4,8 @@ use picklock_model::ids::{GrantId, HostId};
 use picklock_model::trace::{Role, What};
 
 use super::{Point, Process, Recording, Section, UnderWay};
-use crate::recorded::fault::{Fault, clipped};
 use crate::recorded::line::{Ending, Line, Operation};
+use crate::recorded::malformed::{Malformed, clipped};
 
 impl Recording {
     fn process(&mut self, host: usize, line: &Line<'_>) -> usize {
@@ -41,7 +41,7 @@ impl Recording {
         }
     }
 
-    pub(super) fn crash(&mut self, host: usize, line: &Line<'_>, point: Point) -> Result<(), Fault> {
+    pub(super) fn crash(&mut self, host: usize, line: &Line<'_>, point: Point) -> Result<(), Malformed> {
         match (self.hosts[host].role, line.process.is_some()) {
             (None | Some(Role::Client), true) => {
                 let process = self.process(host, line);
@@ -60,7 +60,7 @@ impl Recording {
         operation: Operation,
         ending: Ending,
         point: Point,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Malformed> {
         let process = self.process(host, line);
         let key = self.key(line.key.as_deref().unwrap_or_default());
         match (operation, ending) {
@@ -85,11 +85,11 @@ impl Recording {
     }
 
     /// The section that a line of a process is about.
-    fn of_process(&self, process: usize, key: usize, line: &Line<'_>) -> Result<Option<usize>, Fault> {
+    fn of_process(&self, process: usize, key: usize, line: &Line<'_>) -> Result<Option<usize>, Malformed> {
         let Some(grant) = &line.grant else { return Ok(self.current.get(&(process, key)).copied()) };
         let section = self.granted_as(grant, key)?;
         match section.filter(|section| self.sections[*section].process != process) {
-            Some(_) => Err(Fault::of(
+            Some(_) => Err(Malformed::of(
                 "grant",
                 format!("`{}` is of another process: each acquire has a name of its own", clipped(grant)),
             )),
@@ -98,7 +98,7 @@ impl Recording {
     }
 
     /// The section in whose service a process changes something; it may be another's.
-    fn served(&self, process: usize, key: usize, line: &Line<'_>) -> Result<Option<usize>, Fault> {
+    fn served(&self, process: usize, key: usize, line: &Line<'_>) -> Result<Option<usize>, Malformed> {
         match &line.grant {
             Some(grant) => self.granted_as(grant, key),
             None => Ok(self.current.get(&(process, key)).copied()),
@@ -139,9 +139,9 @@ impl Recording {
         key: usize,
         line: &Line<'_>,
         point: Point,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Malformed> {
         if let Some(open) = self.processes[process].under_way {
-            return Err(Fault::of(
+            return Err(Malformed::of(
                 "process",
                 format!(
                     "its `{}` of line {} has not ended: end it by \"ok\", \"fail\" or \"info\", or give what runs at the \
@@ -197,14 +197,14 @@ impl Recording {
     }
 
     /// Takes the facts of the grant from a line of an acquire.
-    fn described(&mut self, section: usize, line: &Line<'_>) -> Result<(), Fault> {
+    fn described(&mut self, section: usize, line: &Line<'_>) -> Result<(), Malformed> {
         if let Some(grant) = &line.grant {
             self.name(section, grant)?;
         }
         if line.shared == Some(true) {
             if !self.settings.sharing {
                 let message = "a lock of which grants can be shared says so in the first line: {\"history\":1,\"sharing\":true}";
-                return Err(Fault::of("shared", message));
+                return Err(Malformed::of("shared", message));
             }
             self.sections[section].shared = true;
         }
@@ -221,11 +221,11 @@ impl Recording {
         ending: Ending,
         line: &Line<'_>,
         point: Point,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Malformed> {
         let begun = self.processes[process].under_way.take();
         let begun = begun.filter(|begun| begun.operation == operation && begun.key == key);
         let Some(begun) = begun else {
-            return Err(Fault::of(
+            return Err(Malformed::of(
                 "type",
                 format!(
                     "nothing ends here: no `{}` of `{}` is under way in this process; write a line with \"invoke\" before",
@@ -258,7 +258,7 @@ impl Recording {
         section: usize,
         line: &Line<'_>,
         point: Point,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Malformed> {
         self.described(section, line)?;
         let key = self.sections[section].key;
         if let Some(held) = self.current.get(&(process, key)).copied() {

@@ -4,8 +4,8 @@ use picklock_model::ids::{Key, Token};
 use picklock_model::trace::{Role, What};
 
 use super::{Point, Recording};
-use crate::recorded::fault::{Fault, clipped};
 use crate::recorded::line::{Line, Operation};
+use crate::recorded::malformed::{Malformed, clipped};
 
 impl Recording {
     /// The value from which the changes of a key are counted: what it had before the first of them. One resource keeps a key,
@@ -16,14 +16,14 @@ impl Recording {
         key: usize,
         operation: Operation,
         line: &Line<'_>,
-    ) -> Result<i64, Fault> {
+    ) -> Result<i64, Malformed> {
         let first = match operation {
             Operation::Written => line.value.unwrap_or_default().saturating_sub(1),
             _ => line.value.unwrap_or_default(),
         };
         let (known, base) = *self.guarded.entry(key).or_insert((host, first));
         if known != host {
-            return Err(Fault::of(
+            return Err(Malformed::of(
                 "host",
                 format!(
                     "`{}` noted operations on this key before: only one host may, the one that orders them",
@@ -46,7 +46,7 @@ impl Recording {
         line: &Line<'_>,
         operation: Operation,
         point: Point,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Malformed> {
         let name = line.key.as_deref().unwrap_or_default();
         let key = if line.key.is_some() { Some(self.key(name)) } else { None };
         let base = match (operation.belongs_to(), key) {

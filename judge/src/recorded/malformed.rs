@@ -1,10 +1,10 @@
-//! The faults of a file that is not a history.
+//! The error in a file that is not a history.
 
 use std::fmt;
 
-/// A fault, its place, and what to do about it.
+/// The error, its place, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Fault {
+pub struct Malformed {
     /// The line, counted from 1; 0 if it is about the file as a whole.
     pub line: u64,
     /// The field, if it is about one.
@@ -13,24 +13,24 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
-    /// A fault of a line as a whole.
-    pub(super) fn new(message: impl Into<String>) -> Fault {
-        Fault { line: 0, field: None, message: message.into() }
+impl Malformed {
+    /// An error of a line as a whole.
+    pub(super) fn new(message: impl Into<String>) -> Malformed {
+        Malformed { line: 0, field: None, message: message.into() }
     }
 
-    /// A fault of a field.
-    pub(super) fn of(field: &str, message: impl Into<String>) -> Fault {
-        Fault { line: 0, field: Some(clipped(field)), message: message.into() }
+    /// An error of a field.
+    pub(super) fn of(field: &str, message: impl Into<String>) -> Malformed {
+        Malformed { line: 0, field: Some(clipped(field)), message: message.into() }
     }
 
-    /// The same fault, of this line.
-    pub(super) fn at(self, line: u64) -> Fault {
-        Fault { line, ..self }
+    /// The same error, of this line.
+    pub(super) fn at(self, line: u64) -> Malformed {
+        Malformed { line, ..self }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 0 {
             write!(f, "{}: ", self.line)?;
