@@ -19,9 +19,9 @@ use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use picklock_model::time::WallTime;
-use picklock_redis::node::Node;
-use picklock_redis::resp::{Requests, request};
-use picklock_redis::store::Store;
+use picklock_redis::protocol::resp::{Requests, request};
+use picklock_redis::server::node::Node;
+use picklock_redis::server::store::Store;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use self::turns::{median, time};

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use picklock_model::time::WallTime;
-use picklock_redis::node::Node;
-use picklock_redis::resp::Requests;
+use picklock_redis::protocol::resp::Requests;
+use picklock_redis::server::node::Node;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, RedisConnectionInfo, RedisResult, Script, cmd};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};

@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream as _;
-use picklock_redis::{PORT, sentinel};
+use picklock_redis::PORT;
+use picklock_redis::server::sentinel;
 use picklock_sim::design::{Context, StoreAddress};
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;

@@ -15,7 +15,7 @@ use clap::Args;
 use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
-use picklock_redis::version::Version;
+use picklock_redis::server::version::Version;
 use picklock_redis::{DOWN_AFTER, Own, PARAMS, PERSISTENCE, serve_own};
 use picklock_scenarios::faults;
 use picklock_sim::live::{self, LiveCommand, ServeError};

@@ -3,8 +3,8 @@
 //! It speaks Redis's protocol over the streams of a simulated host and knows nothing of locks. It is trusted because the same commands give
 //! the same replies, the same replication stream and the same timing as the real server; `docs/conformance.md` says how that is compared.
 //!
-//! **Entry point:** [`node::Node`] executes commands and touches nothing else, so it can be tested without a world; [`serve()`] puts the
-//! server that a context asks for on its host. [`KIND`] is Redis as a store kind.
+//! **Entry point:** [`Node`](server::node::Node) executes commands and touches nothing else, so it can be tested without a world; [`serve()`]
+//! puts the server that a context asks for on its host. [`KIND`] is Redis as a store kind.
 //!
 //! # Scope
 //!
@@ -44,82 +44,46 @@
 //!
 //! # Where things are
 //!
-//! The modules stand on floors. A module may name those of the floors below it, and none of its own floor or above, so that each can be
-//! read and tested without what stands upon it:
+//! Each room may name those below it:
+//!
+//! | room | what |
+//! | --- | --- |
+//! | `spec` | Redis as a store kind |
+//! | `real` | how a real Redis is started in its place |
+//! | [`server`] | the simulated servers: nodes and Sentinels |
+//! | [`protocol`], `params` | the protocol, and its words in a story; the parameters of stores |
+//! | `tests` | the servers as a whole: without a world, in one, with Sentinels, beside a real server |
+//!
+//! The modules of [`server`] stand on floors. A module may name those of the floors below it, and none of its own floor or above, so that
+//! each can be read and tested without what stands upon it:
 //!
 //! | floor | modules | what |
 //! | --- | --- | --- |
-//! | 12 | `spec` | Redis as a store kind |
-//! | 11 | `real` | how a real Redis is started in its place |
-//! | 10 | `serve`, [`sentinel`], [`hostile`] | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
+//! | 10 | `serve`, [`sentinel`](server::sentinel), [`hostile`](server::hostile) | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
 //! | 9 | `journal` | a node's files |
 //! | 8 | `aof`, `following` | effects executed again, from a disk; and as a replica hears them |
 //! | 7 | `execution` | the table of commands, what becomes of one, and those that execute others (EXEC, EVAL) |
 //! | 6 | `commands`, `lua` | what each command does; the interpreter of scripts |
 //! | 5 | `replication` | replicas are fed, roles change |
 //! | 4 | `snapshot` | a node's dataset with its place in the stream |
-//! | 3 | [`node`] | the state of a node |
+//! | 3 | [`node`](server::node) | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
-//! | 1 | [`store`], `catalogue`, `wire`, `context` | the dataset; what is known of each command; segments in words; what a server is started with |
-//! | 0 | [`resp`], `glob`, [`version`], `params`, `mailbox` | the protocol, patterns, versions, parameters, what the tasks of a server hand to each other |
+//! | 1 | [`store`](server::store), `catalogue`, `context` | the dataset; what is known of each command; what a server is started with |
+//! | 0 | `glob`, [`version`](server::version), `mailbox` | patterns, versions, what the tasks of a server hand to each other |
 //!
 //! Where a lower floor has to reach a higher one, it is handed what it needs: a session that waits for a key brings what it takes from it, a
 //! command that is kept during a pause brings what executes it, and a script is given the commands that it may call.
 
-#[doc(hidden)]
-pub mod hostile;
-pub mod node;
-pub mod resp;
-pub mod sentinel;
-pub mod store;
-pub mod version;
+pub mod protocol;
+pub mod server;
 
-mod aof;
-mod catalogue;
-mod commands;
-mod context;
-mod execution;
-mod following;
-mod glob;
-mod journal;
-mod lua;
-mod mailbox;
 mod params;
-mod rdb;
 mod real;
-mod replication;
-mod serve;
-mod snapshot;
 mod spec;
-mod stream;
 #[cfg(test)]
 mod tests;
-mod wire;
 
-pub use node::PORT;
 pub use params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
+pub use server::node::PORT;
+pub use server::{Own, serve, serve_as, serve_own};
 pub use spec::{KIND, Redis};
-
-pub use context::Own;
-use context::ServerRole;
-use picklock_sim::design::ServerContext;
-use version::Version;
-
-/// Runs the server that this context is for until its host stops.
-pub async fn serve(context: ServerContext) {
-    serve_as(context, Version::default()).await;
-}
-
-/// The same with nodes of another version of Redis.
-pub async fn serve_as(context: ServerContext, version: Version) {
-    serve_own(context, Own { version, ..Own::default() }).await;
-}
-
-/// The same with what servers have of their own that real clients talk to.
-pub async fn serve_own(context: ServerContext, own: Own) {
-    let context = context::ServerContext::of(context, own);
-    match &context.role {
-        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(context).await,
-        ServerRole::Sentinel { .. } => sentinel::serve(context).await,
-    }
-}

@@ -7,8 +7,9 @@ use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
+use crate::PORT;
 use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
-use crate::{PORT, sentinel};
+use crate::server::sentinel;
 
 /// Runs its arguments in its own, empty directory.
 const AT_HOME: &str = r#"cd "$HOME" && exec "$@""#;

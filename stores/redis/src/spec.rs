@@ -12,8 +12,9 @@ use picklock_sim::store::{
 };
 
 use crate::params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
-use crate::version::Version;
-use crate::{PORT, real, sentinel, serve, serve_as, wire};
+use crate::server::version::Version;
+use crate::server::{ACTIONS, sentinel, serve_as};
+use crate::{PORT, protocol, real};
 
 /// Redis stores of one version.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,11 +130,11 @@ impl StoreSpec for Redis {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::describe_requests(bytes) } else { wire::describe_replies(bytes) }
+        if request { protocol::describe_requests(bytes) } else { protocol::describe_replies(bytes) }
     }
 
     fn actions(&self) -> &'static [OwnAction] {
-        serve::ACTIONS
+        ACTIONS
     }
 }
 

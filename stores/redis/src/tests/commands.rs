@@ -6,8 +6,8 @@ use picklock_model::ids::Key;
 use picklock_model::time::{EPOCH_NS, WallTime};
 use picklock_model::trace::What;
 
-use crate::node::{Delivery, Next, Node, Outcome, SessionId, Then};
-use crate::resp::{Reply, Requests};
+use crate::protocol::resp::{Reply, Requests};
+use crate::server::node::{Delivery, Next, Node, Outcome, SessionId, Then};
 
 /// A node, one client of it, and a wall clock.
 struct Bench {

@@ -3,9 +3,9 @@
 
 use picklock_model::time::{EPOCH_NS, WallTime};
 
-use crate::node::{Node, SessionId};
-use crate::resp::Requests;
-use crate::store::Store;
+use crate::protocol::resp::Requests;
+use crate::server::node::{Node, SessionId};
+use crate::server::store::Store;
 
 const EPOCH_MS: u64 = EPOCH_NS / 1_000_000;
 

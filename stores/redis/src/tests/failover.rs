@@ -8,9 +8,9 @@ use picklock_sim::run::Run;
 
 use super::world::{Link, World, call, ms, primary};
 use crate::PORT;
-use crate::resp::Reply;
-use crate::sentinel;
-use crate::version::Version;
+use crate::protocol::resp::Reply;
+use crate::server::sentinel;
+use crate::server::version::Version;
 
 /// When the primary dies or is cut off.
 const HIT: Duration = Duration::from_millis(1500);

@@ -4,14 +4,14 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::hostile;
-use crate::node::Node;
-use crate::resp::{Requests, request};
-use crate::snapshot;
-use crate::store::Store;
+use crate::protocol::resp::{Requests, request};
+use crate::server::hostile;
+use crate::server::node::Node;
+use crate::server::snapshot;
+use crate::server::store::Store;
 
 /// A snapshot of a real server, in all its encodings.
-const SNAPSHOT: &[u8] = include_bytes!("../rdb/tests/redis-7.0.15.rdb");
+const SNAPSHOT: &[u8] = include_bytes!("../server/rdb/tests/redis-7.0.15.rdb");
 
 /// Lengths that nobody means: longer than any input, the most that Redis takes and one more, below nothing.
 const LENGTHS: &[&str] = &[

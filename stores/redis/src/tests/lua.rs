@@ -2,7 +2,7 @@
 
 use picklock_model::time::{EPOCH_NS, WallTime};
 
-use crate::node::Node;
+use crate::server::node::Node;
 
 /// Runs a script in a node of its own; the reply as it goes over the wire.
 fn run(protocol: &str, script: &str) -> String {

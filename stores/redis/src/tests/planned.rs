@@ -5,7 +5,7 @@ use picklock_model::trace::What;
 
 use super::world::{Link, World, call, ms};
 use crate::PORT;
-use crate::resp::Reply;
+use crate::protocol::resp::Reply;
 
 /// The state of a failover in INFO.
 async fn stage(link: &mut Link) -> String {

@@ -13,12 +13,12 @@ use std::time::Duration;
 use picklock_model::seed::Seed;
 use picklock_model::time::WallTime;
 
-use crate::following::Link;
-use crate::node::LinkState;
-use crate::node::{Node, SessionId};
-use crate::resp::{Reply, Requests, request};
-use crate::store::Store;
-use crate::{rdb, snapshot};
+use crate::protocol::resp::{Reply, Requests, request};
+use crate::server::following::Link;
+use crate::server::node::LinkState;
+use crate::server::node::{Node, SessionId};
+use crate::server::store::Store;
+use crate::server::{rdb, snapshot};
 
 /// A real server with a directory of its own, stopped and removed at the end.
 struct Real {

@@ -7,11 +7,11 @@ use picklock_model::seed::Seed;
 use picklock_model::time::{EPOCH_NS, WallTime};
 use picklock_model::trace::What;
 
-use crate::following::Link;
-use crate::node::LinkState;
-use crate::node::{Next, Node, SessionId, Then};
-use crate::resp::{Reply, Requests};
-use crate::store::Store;
+use crate::protocol::resp::{Reply, Requests};
+use crate::server::following::Link;
+use crate::server::node::LinkState;
+use crate::server::node::{Next, Node, SessionId, Then};
+use crate::server::store::Store;
 
 /// A node, a client of it, and, if it follows a primary, its link there.
 struct Member {

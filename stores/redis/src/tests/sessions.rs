@@ -6,8 +6,8 @@ use std::time::Duration;
 use picklock_model::time::{EPOCH_NS, WallTime};
 use proptest::prelude::*;
 
-use crate::node::{Next, Node, SessionId, Then};
-use crate::resp::Requests;
+use crate::protocol::resp::Requests;
+use crate::server::node::{Next, Node, SessionId, Then};
 
 /// A node and named clients, each with what it has been sent.
 struct Table {

@@ -17,10 +17,11 @@ use picklock_sim::stream::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::PORT;
+use crate::Redis;
 use crate::params::{DOWN_AFTER, PERSISTENCE, REPLICAS};
-use crate::resp::{Reply, request};
-use crate::version::Version;
-use crate::{Redis, sentinel};
+use crate::protocol::resp::{Reply, request};
+use crate::server::sentinel;
+use crate::server::version::Version;
 
 struct NoLock;
 

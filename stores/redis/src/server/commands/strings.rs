@@ -1,0 +1,218 @@
+//! Strings: SET and GET in all their forms (Redis 7.0 `t_string.c`).
+
+use super::{SYNTAX, count, digits, number, wrong_arity};
+use crate::protocol::resp::Reply;
+use crate::server::store::Store;
+
+/// How the time of an expiry is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Unit {
+    seconds: bool,
+    absolute: bool,
+}
+
+const EX: Unit = Unit { seconds: true, absolute: false };
+const PX: Unit = Unit { seconds: false, absolute: false };
+const EXAT: Unit = Unit { seconds: true, absolute: true };
+const PXAT: Unit = Unit { seconds: false, absolute: true };
+
+/// The options of SET and GETEX.
+#[derive(Default)]
+struct Options<'a> {
+    if_absent: bool,
+    if_present: bool,
+    get: bool,
+    keep_ttl: bool,
+    persist: bool,
+    expiry: Option<(Unit, &'a [u8])>,
+}
+
+impl<'a> Options<'a> {
+    /// Reads the options of SET, or those of GETEX. The same unit may come twice, the last time counts.
+    fn parse(args: &[&'a [u8]], set: bool) -> Result<Options<'a>, Reply> {
+        let mut options = Options::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let is = |word: &[u8]| arg.eq_ignore_ascii_case(word);
+            let unit = match () {
+                () if set && is(b"NX") && !options.if_present => {
+                    options.if_absent = true;
+                    continue;
+                }
+                () if set && is(b"XX") && !options.if_absent => {
+                    options.if_present = true;
+                    continue;
+                }
+                () if set && is(b"GET") => {
+                    options.get = true;
+                    continue;
+                }
+                () if set && is(b"KEEPTTL") && options.expiry.is_none() => {
+                    options.keep_ttl = true;
+                    continue;
+                }
+                () if !set && is(b"PERSIST") && options.expiry.is_none() => {
+                    options.persist = true;
+                    continue;
+                }
+                () if is(b"EX") => EX,
+                () if is(b"PX") => PX,
+                () if is(b"EXAT") => EXAT,
+                () if is(b"PXAT") => PXAT,
+                () => return Err(SYNTAX),
+            };
+            let free = options.expiry.is_none_or(|(other, _)| other == unit);
+            let time = args.next().filter(|_| free && !options.keep_ttl && !options.persist);
+            options.expiry = Some((unit, time.ok_or(SYNTAX)?));
+        }
+        Ok(options)
+    }
+}
+
+/// The instant in milliseconds that an expiry names.
+fn instant(store: &Store, unit: Unit, time: &[u8], command: &str) -> Result<i64, Reply> {
+    let invalid = || Reply::Error(format!("ERR invalid expire time in '{command}' command").into());
+    let time = number(time)?;
+    if time <= 0 {
+        return Err(invalid());
+    }
+    let span = if unit.seconds { time.checked_mul(1000).ok_or_else(invalid)? } else { time };
+    let base = if unit.absolute { 0 } else { store.clock_ms() };
+    span.checked_add(base).ok_or_else(invalid)
+}
+
+pub(crate) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let (key, value) = (args[1], args[2]);
+    let options = Options::parse(&args[3..], true)?;
+    let expires = match options.expiry {
+        Some((unit, time)) => Some(instant(store, unit, time, "set")?),
+        None => None,
+    };
+    let before =
+        if options.get { Some(store.string(key)?.cloned().map_or(Reply::Nil, Reply::Bulk)) } else { None };
+    let old = store.find(key).map(|entry| entry.expires);
+    if (options.if_absent && old.is_some()) || (options.if_present && old.is_none()) {
+        return Ok(before.unwrap_or(Reply::Nil));
+    }
+    let kept = if options.keep_ttl { old.flatten() } else { None };
+    put(store, key, value, expires.or(kept), options.if_absent || expires.or(kept).is_some());
+    match expires {
+        Some(when) => expire_effect(store, key, value, when),
+        None if options.get => {
+            let effect: Vec<&[u8]> = args[..3]
+                .iter()
+                .chain(args[3..].iter().filter(|arg| !arg.eq_ignore_ascii_case(b"GET")))
+                .copied()
+                .collect();
+            store.propagate(&effect);
+        }
+        None => store.propagate(args),
+    }
+    Ok(before.unwrap_or(Reply::OK))
+}
+
+/// Sets a string.
+fn put(store: &mut Store, key: &[u8], value: &[u8], expires: Option<i64>, record: bool) {
+    store.set(key, value.to_vec(), expires, record);
+    store.changed(b'$', "set", key);
+}
+
+/// Says that a string was set with an expiry, in a form that does not depend on the clock.
+fn expire_effect(store: &mut Store, key: &[u8], value: &[u8], when: i64) {
+    store.propagate(&[b"SET", key, value, b"PXAT", &digits(when)]);
+    store.noticed(b'g', "expire", key);
+}
+
+pub(crate) fn setnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    if store.find(args[1]).is_some() {
+        return Ok(Reply::Integer(0));
+    }
+    put(store, args[1], args[2], None, true);
+    store.propagate(args);
+    Ok(Reply::Integer(1))
+}
+
+pub(crate) fn setex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let when = instant(store, EX, args[2], "setex")?;
+    set_until(store, args[1], args[3], when)
+}
+
+pub(crate) fn psetex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let when = instant(store, PX, args[2], "psetex")?;
+    set_until(store, args[1], args[3], when)
+}
+
+fn set_until(store: &mut Store, key: &[u8], value: &[u8], when: i64) -> Result<Reply, Reply> {
+    store.find(key);
+    put(store, key, value, Some(when), true);
+    expire_effect(store, key, value, when);
+    Ok(Reply::OK)
+}
+
+pub(crate) fn getset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let before = store.string(args[1])?.cloned().map_or(Reply::Nil, Reply::Bulk);
+    put(store, args[1], args[2], None, false);
+    store.propagate(&[b"SET", args[1], args[2]]);
+    Ok(before)
+}
+
+pub(crate) fn mset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    if args.len().is_multiple_of(2) {
+        return Err(wrong_arity("mset"));
+    }
+    set_all(store, args);
+    Ok(Reply::OK)
+}
+
+pub(crate) fn msetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    if args.len().is_multiple_of(2) {
+        return Err(wrong_arity("msetnx"));
+    }
+    if args[1..].iter().step_by(2).any(|key| store.find(key).is_some()) {
+        return Ok(Reply::Integer(0));
+    }
+    set_all(store, args);
+    Ok(Reply::Integer(1))
+}
+
+fn set_all(store: &mut Store, args: &[&[u8]]) {
+    for pair in args[1..].chunks_exact(2) {
+        store.find(pair[0]);
+        put(store, pair[0], pair[1], None, false);
+    }
+    store.propagate(args);
+}
+
+pub(crate) fn get(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    Ok(store.string(args[1])?.cloned().map_or(Reply::Nil, Reply::Bulk))
+}
+
+/// A value that is no string counts as missing.
+pub(crate) fn mget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let value = |key: &&[u8]| store.string(key).ok().flatten().cloned().map_or(Reply::Nil, Reply::Bulk);
+    Ok(Reply::Array(args[1..].iter().map(value).collect()))
+}
+
+pub(crate) fn getdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let Some(value) = store.string(args[1])?.cloned() else { return Ok(Reply::Nil) };
+    super::keys::delete(store, args[1]);
+    store.propagate(&[b"DEL", args[1]]);
+    Ok(Reply::Bulk(value))
+}
+
+pub(crate) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let key = args[1];
+    let options = Options::parse(&args[2..], false)?;
+    let Some(value) = store.string(key)?.cloned() else { return Ok(Reply::Nil) };
+    if let Some((unit, time)) = options.expiry {
+        let when = instant(store, unit, time, "getex")?;
+        super::expiry::expire_key(store, key, when, &[]);
+    } else if options.persist {
+        super::expiry::persist_key(store, key);
+    }
+    Ok(Reply::Bulk(value))
+}
+
+pub(crate) fn strlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    Ok(count(store.string(args[1])?.map_or(0, Vec::len)))
+}

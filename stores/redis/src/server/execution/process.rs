@@ -1,0 +1,243 @@
+//! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
+
+use super::row::{Command, Run};
+use super::table::TABLE;
+use crate::protocol::resp::Reply;
+use crate::server::catalogue::flags;
+use crate::server::node::{
+    Answer, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId,
+    Sha, only_listens, script_flags,
+};
+
+/// The treatment of a command.
+enum Admission {
+    Execute,
+    /// It belongs to a transaction.
+    Queue,
+    /// There is a pause.
+    Postpone,
+}
+
+impl Node {
+    /// Executes, queues, postpones or refuses a command of a session.
+    pub(crate) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let next = self.decide(id, args);
+        // One that waits is not done yet.
+        if !matches!(next, Next::Blocked | Next::Runaway(_)) {
+            self.advance_answers(id);
+        }
+        next
+    }
+
+    fn decide(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        let Some(name) = args.first() else { return Next::Continue };
+        if self.session(id).leaving {
+            return Next::Close;
+        }
+        if FOREIGN.iter().any(|word| name.eq_ignore_ascii_case(word)) {
+            self.session_mut(id).leaving = true;
+            return Next::Close;
+        }
+        let command = match TABLE.resolve(name, args, self.store.version) {
+            Ok(command) => command,
+            Err(reply) => {
+                let ends = name.eq_ignore_ascii_case(b"exec");
+                self.refuse(id, ends, reply);
+                return Next::Continue;
+            }
+        };
+        let now = self.store.now_ms();
+        let session = self.session_mut(id);
+        session.active_ms = now;
+        session.last = command.name;
+        let flags = self.flags_of(&command, args);
+        match self.admit(id, &command, flags) {
+            Ok(Admission::Execute) => self.call(id, &command, args),
+            Ok(Admission::Queue) => {
+                if let Some(transaction) = &mut self.session_mut(id).transaction {
+                    transaction.commands.push(args.iter().map(|arg| arg.to_vec()).collect());
+                    transaction.flags |= flags;
+                    transaction.lacks |= !flags;
+                }
+                self.reply(id, &Reply::Status("QUEUED".into()));
+                Next::Continue
+            }
+            Ok(Admission::Postpone) => {
+                let kept: KeptCommand = args.iter().map(|arg| arg.to_vec()).collect();
+                self.postpone(id, kept, Node::process)
+            }
+            Err(reply) => {
+                self.stats.of(command.nth).refused += 1;
+                self.refuse(id, command.name == "exec", reply);
+                Next::Continue
+            }
+        }
+    }
+
+    /// Answers a command that is not executed. A transaction that it belongs to will fail.
+    fn refuse(&mut self, id: SessionId, ends: bool, reply: Reply) {
+        self.stats.refused += 1;
+        let reply = match reply {
+            Reply::Error(text) if ends => {
+                self.discard(id);
+                let text = text.strip_prefix("ERR ").unwrap_or(&text).to_owned();
+                Reply::Error(format!("EXECABORT Transaction discarded because of: {text}").into())
+            }
+            other => other,
+        };
+        if let Some(transaction) = &mut self.session_mut(id).transaction {
+            transaction.refused = true;
+        }
+        if let Reply::Error(text) = &reply {
+            self.stats.count_error(text);
+        }
+        self.reply(id, &reply);
+    }
+
+    /// Executes a command of a transaction.
+    pub(super) fn call_queued(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        match TABLE.resolve(args[0], args, self.store.version) {
+            Ok(command) => self.call(id, &command, args),
+            Err(reply) => {
+                self.reply(id, &reply);
+                Next::Continue
+            }
+        }
+    }
+
+    /// Executes a command, says what it did to who wants to know, and answers.
+    fn call(&mut self, id: SessionId, command: &Command, args: &[&[u8]]) -> Next {
+        let monitored = !self.monitors.is_empty();
+        // A script is shown before what it calls, a transaction after what belongs to it.
+        if monitored && SCRIPTS.contains(&command.name) {
+            self.show(id, false, args);
+        }
+        let elapsed_us = self.store.elapsed_us;
+        self.stats.commands += 1;
+        self.stats.of(command.nth).done += 1;
+        self.store.selected = self.session(id).database;
+        let answer = match command.run {
+            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
+            Run::Server(run) => run(self, id, args),
+            Run::Table(run) => run(&TABLE, self, id, args),
+        };
+        let answer = answer.unwrap_or_else(Answer::from);
+        let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
+        let least_us = self.config.slow_us;
+        if least_us >= 0 && micros >= least_us && !command.is(flags::SKIP_SLOWLOG) {
+            let session = self.sessions.get(&id).expect("a session is used only while it is connected");
+            let (at, most) = (self.store.now_ms() / 1000, self.config.slow_len);
+            self.slow.keep(session, at, micros, args, most);
+        }
+        if !self.store.changes.is_empty() {
+            self.digest_changes();
+        }
+        if let Some(reply) = &answer.reply {
+            if let Reply::Error(text) = reply {
+                if !answer.counted {
+                    self.stats.count_error(text);
+                }
+                self.stats.of(command.nth).failed += 1;
+            }
+            self.reply(id, reply);
+        }
+        if monitored && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
+            self.show(id, false, args);
+        }
+        answer.next
+    }
+
+    /// The flags of a command. A script that says what it does has others than one that may do anything.
+    fn flags_of(&self, command: &Command, args: &[&[u8]]) -> u32 {
+        let declared = match command.name {
+            "eval" | "eval_ro" => args.get(1).and_then(|body| script_flags(body)),
+            "evalsha" | "evalsha_ro" => {
+                args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
+            }
+            _ => None,
+        };
+        declared.map_or(command.flags, |declared| declared.of_command(command.flags))
+    }
+
+    /// The admission of a command with these flags, or the reply that refuses it.
+    fn admit(&mut self, id: SessionId, command: &Command, flags: u32) -> Result<Admission, Reply> {
+        let session = self.sessions.get(&id).expect("a session is used only while it is connected");
+        let multi = session.transaction.is_some();
+        let (flags, lacks) = match &session.transaction {
+            Some(transaction) if command.name == "exec" => {
+                (flags | transaction.flags, !flags | transaction.lacks)
+            }
+            _ => (flags, !flags),
+        };
+        let writes = flags & flags::WRITE != 0;
+        if !session.authenticated && !self.config.password.is_empty() && !command.is(flags::NO_AUTH) {
+            return Err(Reply::error("NOAUTH Authentication required."));
+        }
+        if multi && command.is(flags::NO_MULTI) {
+            return Err(Reply::error("ERR Command not allowed inside a transaction"));
+        }
+        let listens = session.only_listens();
+        if self.config.maxmemory > 0 && self.busy.is_none() {
+            let ends = matches!(command.name, "exec" | "discard" | "quit" | "reset");
+            let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
+            self.short_of_memory = !self.make_room();
+            if self.short_of_memory && demanding {
+                return Err(OUT_OF_MEMORY);
+            }
+        }
+        if writes && self.lacks_replicas() {
+            return Err(NOT_ENOUGH_REPLICAS);
+        }
+        if writes && self.is_read_only() {
+            return Err(READ_ONLY);
+        }
+        if listens && !LISTENERS.contains(&command.name) {
+            return Err(only_listens(command.name));
+        }
+        if self.is_stale() && lacks & flags::STALE != 0 {
+            return Err(MASTER_DOWN);
+        }
+        if self.loading && lacks & flags::LOADING != 0 {
+            return Err(Reply::error("LOADING Redis is loading the dataset in memory"));
+        }
+        if self.busy.is_some() && !command.is(flags::ALLOW_BUSY) {
+            return Err(Reply::error(
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+            ));
+        }
+        let may_write = writes || flags & flags::MAY_REPLICATE != 0 && SCRIPTS.contains(&command.name);
+        if may_write && self.refusals > 0 {
+            self.refusals -= 1;
+            return Err(OUT_OF_MEMORY);
+        }
+        if let Some(pause) = self.paused()
+            && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
+            && !self.is_fed(id)
+        {
+            return Ok(Admission::Postpone);
+        }
+        if multi && !AT_ONCE.contains(&command.name) {
+            return Ok(Admission::Queue);
+        }
+        Ok(Admission::Execute)
+    }
+}
+
+/// The commands that a session may send while it listens and speaks RESP2.
+const LISTENERS: [&str; 9] = [
+    "ping",
+    "subscribe",
+    "ssubscribe",
+    "sunsubscribe",
+    "psubscribe",
+    "unsubscribe",
+    "punsubscribe",
+    "quit",
+    "reset",
+];
+/// The words of a browser that was led to send a web page's request to a node: nothing that follows them is executed.
+const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
+/// The commands that run scripts.
+const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
+/// The commands that are not queued in a transaction.
+const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

@@ -1,0 +1,52 @@
+//! The simulated servers: nodes with their replicas, and the Sentinels that watch them.
+//!
+//! The floors on which the modules stand are listed in the root of the crate.
+
+#[doc(hidden)]
+pub mod hostile;
+pub mod node;
+pub mod sentinel;
+pub mod store;
+pub mod version;
+
+mod aof;
+mod catalogue;
+mod commands;
+mod context;
+mod execution;
+pub(crate) mod following;
+mod glob;
+mod journal;
+mod lua;
+mod mailbox;
+pub(crate) mod rdb;
+mod replication;
+mod serve;
+pub(crate) mod snapshot;
+mod stream;
+
+use picklock_sim::design::ServerContext;
+
+pub use context::Own;
+use context::ServerRole;
+pub(crate) use serve::ACTIONS;
+use version::Version;
+
+/// Runs the server that this context is for until its host stops.
+pub async fn serve(context: ServerContext) {
+    serve_as(context, Version::default()).await;
+}
+
+/// The same with nodes of another version of Redis.
+pub async fn serve_as(context: ServerContext, version: Version) {
+    serve_own(context, Own { version, ..Own::default() }).await;
+}
+
+/// The same with what servers have of their own that real clients talk to.
+pub async fn serve_own(context: ServerContext, own: Own) {
+    let context = context::ServerContext::of(context, own);
+    match &context.role {
+        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(context).await,
+        ServerRole::Sentinel { .. } => sentinel::serve(context).await,
+    }
+}

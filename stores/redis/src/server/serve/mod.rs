@@ -1,0 +1,112 @@
+//! Puts a node on a host: connections, the active expiry cycle, the effects on disk and on replicas.
+//!
+//! All tasks of a node share it behind one lock, which is never held across an await: like Redis, a node does one
+//! thing at a time. Commands that arrive in one segment are executed in order and answered in one write. What a command
+//! of one connection makes the node send to another goes into that one's outbox.
+
+mod actions;
+mod connection;
+mod follow;
+mod server;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::server::context::{ServerContext, ServerRole};
+use picklock_model::seed::Seed;
+use picklock_model::time::Monotonic;
+use picklock_sim::host::Origin;
+
+pub(crate) use self::actions::ACTIONS;
+use self::server::Server;
+use crate::server::journal::Journal;
+use crate::server::node::{Mover, Node, PORT, Watch};
+
+/// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs the node that this context is for until its host stops.
+pub(crate) async fn serve(context: ServerContext) {
+    let primary = match context.role {
+        ServerRole::Store | ServerRole::Sentinel { .. } => None,
+        ServerRole::Replica { primary } => Some(primary),
+    };
+    let journal = Journal::open(&context.host, context.persistence, context.announce.is_none());
+    let primary = journal.kept_role().unwrap_or(primary);
+    let restored = journal.restore(context.host.wall(), primary.is_none());
+    for event in restored.events {
+        context.host.record(Origin::default(), event);
+    }
+    let mut node = Node::new(restored.store, primary);
+    node.store.version = context.own.version;
+    let seed = context.host.rng().below(u64::MAX);
+    node.replication.rename(Seed(seed ^ context.own.salt.unwrap_or_default()));
+    // Whoever serves to clients outside wants to see other choices under another seed.
+    if let Some((host, port)) = context.announce {
+        node.store.seed_choices(seed);
+        node.config.run_id = node.replication.new_name().to_string();
+        let own_host = context.host.clone();
+        node.config.mover = Some(Mover(Arc::new(move |port| own_host.move_door(PORT, port).is_ok())));
+        node.config.watch = Some(watch(Arc::clone(&context.own.ending)));
+        node.config.port = port;
+        node.replication.settings.announced_address = host.into_bytes();
+        node.replication.settings.announced_port = port;
+    }
+    if !context.own.password.is_empty() {
+        node.configure("requirepass", context.own.password.clone());
+        node.configure("masterauth", context.own.password);
+    }
+    node.require_replicas(context.min_replicas);
+    node.restore_stream(restored.stream);
+    journal.replace(&node);
+    let server = Arc::new(Server::new(context.host, journal, node));
+    server.host.spawn(tick(Arc::clone(&server)));
+    server.host.spawn(follow::follow(Arc::clone(&server)));
+    server.host.spawn(follow::cron(Arc::clone(&server)));
+    // The port is free: a host runs one node, and this is its start.
+    let Ok(listener) = server.host.bind(PORT).await else { return };
+    loop {
+        tokio::select! {
+            biased;
+            accepted = listener.accept() => {
+                let Ok((stream, peer)) = accepted else { return };
+                server.host.spawn(connection::serve(Arc::clone(&server), stream, peer));
+            }
+            () = server.down.notified() => return server.shared().close_all(),
+            action = server.host.next_action() => server.apply(action),
+        }
+    }
+}
+
+/// Watches scripts by the clock of the machine, which is that of those who wait for them.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "real clients wait in real time; no run of a scenario is served"
+)]
+fn watch(ending: Arc<AtomicBool>) -> Watch {
+    Watch(Arc::new(move |most| {
+        let (began, ending) = (std::time::Instant::now(), Arc::clone(&ending));
+        Box::new(move || ending.load(Ordering::Relaxed) || began.elapsed() >= most)
+    }))
+}
+
+/// The node's ticks: while it has something to look at, else asleep.
+async fn tick(server: Arc<Server>) {
+    loop {
+        if !server.needs_ticks(&server.shared().node) {
+            server.ticks.notified().await;
+            continue;
+        }
+        let span = TICK.as_nanos() as u64;
+        let nth = server.host.monotonic().as_nanos() / span + 1;
+        server.host.sleep_until(Monotonic(nth * span)).await;
+        server.awake().await;
+        let now = server.host.wall();
+        let mut shared = server.shared();
+        let effects = shared.node.tick(now);
+        server.publish(&mut shared, Origin::default(), effects);
+        server.journal.tick(&shared.node);
+    }
+}
