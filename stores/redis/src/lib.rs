@@ -68,7 +68,7 @@
 //! | 4 | `snapshot` | a node's dataset with its place in the stream |
 //! | 3 | [`node`](server::node) | the state of a node |
 //! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
-//! | 1 | [`store`](server::store), `catalogue`, `context` | the dataset; what is known of each command; what a server is started with |
+//! | 1 | [`store`](server::store), `catalogue`, `setup` | the dataset; what is known of each command; what a server is started with |
 //! | 0 | `glob`, [`version`](server::version), `mailbox` | patterns, versions, what the tasks of a server hand to each other |
 //!
 //! Where a lower floor has to reach a higher one, it is handed what it needs: a session that waits for a key brings what it takes from it, a

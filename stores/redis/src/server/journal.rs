@@ -21,8 +21,8 @@ use picklock_sim::host::Host;
 use picklock_sim::own_thread::OwnThread;
 
 use crate::server::aof::Log;
-use crate::server::context::Persistence;
 use crate::server::node::{Node, Upstream};
+use crate::server::setup::Persistence;
 use crate::server::snapshot;
 use crate::server::store::{Effects, Store};
 

@@ -12,7 +12,6 @@ pub mod version;
 mod aof;
 mod catalogue;
 mod commands;
-mod context;
 mod execution;
 pub(crate) mod following;
 mod glob;
@@ -22,14 +21,15 @@ mod mailbox;
 pub(crate) mod rdb;
 mod replication;
 mod serve;
+mod setup;
 pub(crate) mod snapshot;
 mod stream;
 
 use picklock_sim::design::ServerContext;
 
-pub use context::Own;
-use context::ServerRole;
 pub(crate) use serve::ACTIONS;
+pub use setup::Own;
+use setup::{ServerRole, Setup};
 use version::Version;
 
 /// Runs the server that this context is for until its host stops.
@@ -44,9 +44,9 @@ pub async fn serve_as(context: ServerContext, version: Version) {
 
 /// The same with what servers have of their own that real clients talk to.
 pub async fn serve_own(context: ServerContext, own: Own) {
-    let context = context::ServerContext::of(context, own);
-    match &context.role {
-        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(context).await,
-        ServerRole::Sentinel { .. } => sentinel::serve(context).await,
+    let setup = Setup::of(context, own);
+    match &setup.role {
+        ServerRole::Store | ServerRole::Replica { .. } => serve::serve(setup).await,
+        ServerRole::Sentinel { .. } => sentinel::serve(setup).await,
     }
 }

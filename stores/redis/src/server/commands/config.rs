@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::server::context::MinReplicas;
+use crate::server::setup::MinReplicas;
 
 use super::parameters::{ALL, Parameter, limits, notifications, shown_notifications};
 use crate::protocol::resp::Reply;

@@ -25,9 +25,9 @@ use super::primary::Watch;
 use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
 use crate::protocol::resp::{Reply, Requests};
-use crate::server::context::{ServerContext, ServerRole};
 use crate::server::mailbox::{Mailbox, Slot, mailbox};
 use crate::server::node::{Next, PORT as NODE_PORT, SessionId, Then};
+use crate::server::setup::{ServerRole, Setup};
 
 /// The file that the state is kept in.
 const CONFIG: &str = "sentinel.conf";
@@ -48,14 +48,14 @@ pub(crate) fn failover_timeout_ms(down_after_ms: i64) -> i64 {
 /// The size up to which an incomplete answer is kept, in bytes.
 const RECEIVED_MAX: usize = 16 * 1024 * 1024;
 
-/// Runs the Sentinel that this context is for until its host stops.
-pub(crate) async fn serve(context: ServerContext) {
-    let Some(sentinel) = begin(&context) else { return };
-    let passive = context.passive;
+/// Runs the Sentinel of this setup until its host stops.
+pub(crate) async fn serve(setup: Setup) {
+    let Some(sentinel) = begin(&setup) else { return };
+    let passive = setup.passive;
     let run_id =
-        context.own.salt.map(|salt| identifier(&format!("{salt:x}{}", context.host.rng().below(u64::MAX))));
+        setup.own.salt.map(|salt| identifier(&format!("{salt:x}{}", setup.host.rng().below(u64::MAX))));
     let server = Arc::new(Server {
-        host: context.host,
+        host: setup.host,
         shared: OwnThread::new(Shared {
             front: Front::new(sentinel, run_id),
             links: BTreeMap::new(),
@@ -98,16 +98,16 @@ pub(crate) async fn serve(context: ServerContext) {
     }
 }
 
-/// The Sentinel of a context: with the state that it kept, or with what it would know after running for a while.
-fn begin(context: &ServerContext) -> Option<Sentinel> {
-    let ServerRole::Sentinel { primary, replicas, sentinels } = &context.role else { return None };
-    let host = &context.host;
+/// The Sentinel of a setup: with the state that it kept, or with what it would know after running for a while.
+fn begin(setup: &Setup) -> Option<Sentinel> {
+    let ServerRole::Sentinel { primary, replicas, sentinels } = &setup.role else { return None };
+    let host = &setup.host;
     let name = host.name();
     let me = sentinels.iter().find(|place| place.host == name)?;
     let address = place(&me.address, PORT);
     let seed = Seed(host.rng().below(u64::MAX));
     // Real Sentinels of two processes may meet.
-    let salt = context.own.salt.map_or_else(String::new, |salt| format!("/{salt:x}"));
+    let salt = setup.own.salt.map_or_else(String::new, |salt| format!("/{salt:x}"));
     let identifier = |host: &str| identifier(&format!("{host}{salt}"));
     let mut sentinel = Sentinel::new(identifier(&me.host), address, seed, millis(host.wall()));
     let kept = host.disk().read(CONFIG);
@@ -115,13 +115,13 @@ fn begin(context: &ServerContext) -> Option<Sentinel> {
         sentinel.restore(&String::from_utf8_lossy(&kept));
         return Some(sentinel);
     }
-    let down_after_ms = i64::try_from(context.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
+    let down_after_ms = i64::try_from(setup.down_after.as_millis()).unwrap_or(i64::MAX).max(1);
     let failover_timeout_ms = failover_timeout_ms(down_after_ms);
     let watch = Watch {
         quorum: QUORUM,
         down_after_ms,
         failover_timeout_ms,
-        password: context.own.password.clone(),
+        password: setup.own.password.clone(),
         ..Watch::default()
     };
     let id = sentinel.monitor(PRIMARY_NAME, place(primary, NODE_PORT), watch);

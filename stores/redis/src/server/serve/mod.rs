@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::server::context::{ServerContext, ServerRole};
+use crate::server::setup::{ServerRole, Setup};
 use picklock_model::seed::Seed;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
@@ -26,41 +26,41 @@ use crate::server::node::{Mover, Node, PORT, Watch};
 /// How often a node looks for dead keys and passed deadlines while there are any: Redis's `hz 10`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Runs the node that this context is for until its host stops.
-pub(crate) async fn serve(context: ServerContext) {
-    let primary = match context.role {
+/// Runs the node of this setup until its host stops.
+pub(crate) async fn serve(setup: Setup) {
+    let primary = match setup.role {
         ServerRole::Store | ServerRole::Sentinel { .. } => None,
         ServerRole::Replica { primary } => Some(primary),
     };
-    let journal = Journal::open(&context.host, context.persistence, context.announce.is_none());
+    let journal = Journal::open(&setup.host, setup.persistence, setup.announce.is_none());
     let primary = journal.kept_role().unwrap_or(primary);
-    let restored = journal.restore(context.host.wall(), primary.is_none());
+    let restored = journal.restore(setup.host.wall(), primary.is_none());
     for event in restored.events {
-        context.host.record(Origin::default(), event);
+        setup.host.record(Origin::default(), event);
     }
     let mut node = Node::new(restored.store, primary);
-    node.store.version = context.own.version;
-    let seed = context.host.rng().below(u64::MAX);
-    node.replication.rename(Seed(seed ^ context.own.salt.unwrap_or_default()));
+    node.store.version = setup.own.version;
+    let seed = setup.host.rng().below(u64::MAX);
+    node.replication.rename(Seed(seed ^ setup.own.salt.unwrap_or_default()));
     // Whoever serves to clients outside wants to see other choices under another seed.
-    if let Some((host, port)) = context.announce {
+    if let Some((host, port)) = setup.announce {
         node.store.seed_choices(seed);
         node.config.run_id = node.replication.new_name().to_string();
-        let own_host = context.host.clone();
+        let own_host = setup.host.clone();
         node.config.mover = Some(Mover(Arc::new(move |port| own_host.move_door(PORT, port).is_ok())));
-        node.config.watch = Some(watch(Arc::clone(&context.own.ending)));
+        node.config.watch = Some(watch(Arc::clone(&setup.own.ending)));
         node.config.port = port;
         node.replication.settings.announced_address = host.into_bytes();
         node.replication.settings.announced_port = port;
     }
-    if !context.own.password.is_empty() {
-        node.configure("requirepass", context.own.password.clone());
-        node.configure("masterauth", context.own.password);
+    if !setup.own.password.is_empty() {
+        node.configure("requirepass", setup.own.password.clone());
+        node.configure("masterauth", setup.own.password);
     }
-    node.require_replicas(context.min_replicas);
+    node.require_replicas(setup.min_replicas);
     node.restore_stream(restored.stream);
     journal.replace(&node);
-    let server = Arc::new(Server::new(context.host, journal, node));
+    let server = Arc::new(Server::new(setup.host, journal, node));
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(follow::follow(Arc::clone(&server)));
     server.host.spawn(follow::cron(Arc::clone(&server)));

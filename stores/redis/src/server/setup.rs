@@ -1,18 +1,17 @@
-//! The context of a Redis server: the general context of a member, in Redis's words.
+//! How a Redis server is set up: what the context of a member says, in Redis's words.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use picklock_model::trace::Role;
-use picklock_sim::design;
 use picklock_sim::host::Host;
-use picklock_sim::store::Member;
+use picklock_sim::store::{Member, ServerContext};
 
 use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
 use crate::server::version::Version;
 
-/// The values that a server has for itself, in whichever context.
+/// The values that a server has for itself, however it is set up.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
     /// The version of Redis that the nodes behave like.
@@ -26,9 +25,9 @@ pub struct Own {
     pub ending: Arc<AtomicBool>,
 }
 
-/// The context in which a server starts.
+/// All that a server is started with.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerContext {
+pub(crate) struct Setup {
     /// Its host.
     pub(crate) host: Host,
     /// The role of the server.
@@ -101,11 +100,11 @@ pub(crate) struct MinReplicas {
     pub(crate) max_lag: Duration,
 }
 
-impl ServerContext {
-    /// The context of a member.
-    pub(crate) fn of(context: design::ServerContext, own: Own) -> ServerContext {
+impl Setup {
+    /// The setup of a member.
+    pub(crate) fn of(context: ServerContext, own: Own) -> Setup {
         let settings = &context.settings;
-        ServerContext {
+        Setup {
             role: ServerRole::of(&context),
             persistence: match settings.get(PERSISTENCE) {
                 "always" => Persistence::Always,
@@ -127,7 +126,7 @@ impl ServerContext {
 }
 
 impl ServerRole {
-    fn of(context: &design::ServerContext) -> ServerRole {
+    fn of(context: &ServerContext) -> ServerRole {
         let primary = || context.of_role(Role::Leader).next().map(Member::address).unwrap_or_default();
         match context.member.role {
             Role::Follower => ServerRole::Replica { primary: primary() },
