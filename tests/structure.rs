@@ -118,8 +118,10 @@ fn no_file_is_missing_from_its_list() {
 
 #[test]
 fn no_folders_use_each_other_in_a_ring() {
-    // The rooms of a store, and those within them.
-    for (krate, depth) in [("stores/redis", 1), ("stores/redis", 2), ("reports", 1)] {
+    // The rooms of a crate, and those within them.
+    for (krate, depth) in
+        ["stores/postgres", "stores/redis", "reports"].iter().flat_map(|krate| [(krate, 1), (krate, 2)])
+    {
         let room = |file: &String| module(file).into_iter().take(depth).collect::<Vec<_>>().join("/");
         let mut arrows = Arrows::new();
         for (from, to) in Sources::of(krate).arrows() {

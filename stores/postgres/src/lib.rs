@@ -8,12 +8,23 @@
 //!
 //! # Where things are
 //!
-//! - *The store kind*: `spec` (name, parameters, address), [`KIND`].
-//! - *A server on a host*: `serve` (sockets and sessions), `journal` (the log on disk), `guarded` (which rows are locks, and which are the resource).
+//! Each room may name those below it:
+//!
+//! | room | what |
+//! | --- | --- |
+//! | `spec` | PostgreSQL as a store kind: its name and its address; it has no parameters |
+//! | `server` | the simulated server |
+//! | `protocol` | messages of both directions with the values and errors that they carry, and their words in a story |
+//! | `tests` | scripts whose replies a real server has given, servers in a world, hostile bytes |
+//!
+//! There is no `real` yet: no run has a real PostgreSQL as its store.
+//!
+//! In `server`:
+//!
+//! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `guarded` (which rows are locks, and which are the resource).
 //! - *The machine*: `machine` (sessions, queues of waiters, deadlocks), `query` (the messages of a session), `plan` (what a
-//!   statement means), `execute` (as far as it comes without waiting), `session`, `settings`, `data` (tables, rows and their locks), `value`, `error`.
-//! - *The language*: `sql` (lexer, parser); `wire` (messages of both directions, and their words in a story).
-//! - *Tests*: `tests` plays scripts whose replies a real server has given, and feeds hostile bytes.
+//!   statement means), `execute` (as far as it comes without waiting), `session`, `settings`, `data` (tables, rows and their locks).
+//! - *The language*: `sql` (lexer, parser).
 //!
 //! # What is not here
 //!
@@ -23,28 +34,13 @@
 //! Left out on purpose: authentication, databases and schemas, savepoints, other isolation levels, indexes besides the primary key,
 //! replication, recovery that takes time. Timeouts follow the monotonic clock. A scan gives rows in the order of their keys.
 
-mod data;
-mod error;
-mod execute;
-mod guarded;
-mod journal;
-mod machine;
-mod plan;
-mod query;
-mod serve;
-mod session;
-mod settings;
+mod protocol;
+mod server;
 mod spec;
-mod sql;
 #[cfg(test)]
 mod tests;
-mod value;
-mod wire;
 
-pub use guarded::Guarded;
-pub use journal::Record;
-pub use machine::{Delivery, Effects, Machine, Now, SessionId};
-pub use serve::serve;
+pub use server::{Delivery, Effects, Guarded, Machine, Now, Record, SessionId, serve};
 pub use spec::{KIND, Postgres};
 
 /// The port of a server.

@@ -6,7 +6,7 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec};
 
-use crate::{PORT, serve, wire};
+use crate::{PORT, protocol, serve};
 
 /// PostgreSQL servers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,7 @@ impl StoreSpec for Postgres {
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::describe_request(bytes) } else { wire::describe_replies(bytes) }
+        if request { protocol::describe_request(bytes) } else { protocol::describe_replies(bytes) }
     }
 }
 

@@ -11,8 +11,7 @@ use picklock_model::time::WallTime;
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
-use crate::Guarded;
-use crate::machine::{Machine, Now, SessionId};
+use crate::{Guarded, Machine, Now, SessionId};
 
 /// Whoever one can talk to.
 pub(super) trait Server {

@@ -7,15 +7,13 @@ use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 
-use crate::error::SqlError;
-use crate::execute::{Effect, Scene, Step, Work};
-use crate::guarded::Deed;
-use crate::machine::{Machine, Now, SessionId};
-use crate::plan::{Kind, Plan, plan};
-use crate::session::{Job, Portal, Prepared, Session, Waiting};
-use crate::sql::{Statement, parse};
-use crate::value::{Format, Type, Value, timestamp};
-use crate::wire::{Bind, Message, Target};
+use crate::protocol::{Bind, Format, Message, SqlError, Target, Type, Value, timestamp};
+use crate::server::execute::{Effect, Scene, Step, Work};
+use crate::server::guarded::Deed;
+use crate::server::machine::{Machine, Now, SessionId};
+use crate::server::plan::{Kind, Plan, plan};
+use crate::server::session::{Job, Portal, Prepared, Session, Waiting};
+use crate::server::sql::{Statement, parse};
 
 /// True for the two statements that a failed transaction admits.
 fn ends(statement: &Statement) -> bool {
@@ -214,7 +212,7 @@ impl Machine {
         id: SessionId,
         job: Job,
         began: Monotonic,
-        row: &crate::data::RowRef,
+        row: &crate::server::data::RowRef,
         inserts: bool,
         now: Now,
     ) {
@@ -429,7 +427,7 @@ impl Machine {
         name: &str,
         max_rows: i32,
         now: Now,
-    ) -> Result<Option<(crate::data::RowRef, bool)>, SqlError> {
+    ) -> Result<Option<(crate::server::data::RowRef, bool)>, SqlError> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(None) };
         let portal = session.portals.get(name).ok_or_else(|| no_portal(name))?;
         let plan = portal.work.as_ref().map(|work| Arc::clone(&work.plan));

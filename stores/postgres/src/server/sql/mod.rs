@@ -5,7 +5,7 @@ mod parser;
 
 pub(crate) use parser::parse;
 
-use crate::value::Type;
+use crate::protocol::Type;
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]

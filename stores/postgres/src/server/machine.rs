@@ -10,14 +10,12 @@ use picklock_model::time::{Monotonic, WallTime};
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
-use crate::data::{Database, Ended, TxnId};
-use crate::error::{Severity, SqlError};
-use crate::guarded::{Deed, Guarded, event_of};
-use crate::journal::Record;
-use crate::session::{Alarm, Session, Stage, Transaction};
-use crate::settings::REPORTED;
-use crate::value::timestamp;
-use crate::wire::{Message, Opening, opening, take};
+use crate::protocol::{Message, Opening, Severity, SqlError, Value, opening, take, timestamp};
+use crate::server::data::{Database, Ended, TxnId};
+use crate::server::guarded::{Deed, Guarded, event_of};
+use crate::server::journal::Record;
+use crate::server::session::{Alarm, Session, Stage, Transaction};
+use crate::server::settings::REPORTED;
 
 /// A session by its number, in the order of their connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -388,7 +386,7 @@ impl Machine {
         self.woken.extend(ended.woken);
     }
 
-    pub(crate) fn record(&mut self, origin: Origin, table: &str, key: &crate::value::Value, deed: &Deed<'_>) {
+    pub(crate) fn record(&mut self, origin: Origin, table: &str, key: &Value, deed: &Deed<'_>) {
         let Some(schema) = self.data.any_schema(table) else { return };
         if let Some(what) = event_of(&self.guarded, schema, key, deed) {
             self.effects.events.push((origin, what));

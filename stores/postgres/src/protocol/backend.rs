@@ -1,7 +1,7 @@
 //! The messages of a server.
 
-use crate::error::{Severity, SqlError};
-use crate::value::{Format, Type, Value};
+use super::error::{Severity, SqlError};
+use super::value::{Format, Type, Value};
 
 /// Messages to a client, one after another.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::error::SqlError;
+use crate::protocol::SqlError;
 
 /// The version that is modelled.
 pub(crate) const VERSION: &str = "15.14";

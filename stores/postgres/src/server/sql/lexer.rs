@@ -1,6 +1,6 @@
 //! Cuts a text into words, numbers, quoted literals and signs.
 
-use crate::error::SqlError;
+use crate::protocol::SqlError;
 
 /// A piece of a text, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Source: PostgreSQL 15, `pg_type.dat` and the input and output functions of these types.
 
-use crate::error::SqlError;
+use super::error::SqlError;
 
 /// The type of a column, a parameter or an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

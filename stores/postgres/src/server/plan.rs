@@ -5,10 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::data::{self, Schema};
-use crate::error::SqlError;
-use crate::sql::{Column, Comparison, Conflict, Expr, Function, Item, Operator, Patience, Statement};
-use crate::value::{Type, Value};
+use crate::protocol::{SqlError, Type, Value};
+use crate::server::data::{self, Schema};
+use crate::server::sql::{Column, Comparison, Conflict, Expr, Function, Item, Operator, Patience, Statement};
 
 /// The names and types of the columns of a result.
 pub(crate) type Columns = Vec<(String, Type)>;

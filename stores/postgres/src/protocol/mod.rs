@@ -4,8 +4,12 @@
 
 mod backend;
 mod describe;
+mod error;
 mod frontend;
+mod value;
 
 pub(crate) use backend::Replies;
 pub(crate) use describe::{describe_replies, describe_request};
+pub(crate) use error::{Severity, SqlError};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
+pub(crate) use value::{Format, Type, Value, timestamp};

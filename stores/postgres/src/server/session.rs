@@ -6,14 +6,12 @@ use std::sync::Arc;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 
-use crate::data::TxnId;
-use crate::error::SqlError;
-use crate::execute::Work;
-use crate::plan::Plan;
-use crate::settings::Settings;
-use crate::sql::Statement;
-use crate::value::Format;
-use crate::wire::Replies;
+use crate::protocol::{Format, Replies, SqlError};
+use crate::server::data::TxnId;
+use crate::server::execute::Work;
+use crate::server::plan::Plan;
+use crate::server::settings::Settings;
+use crate::server::sql::Statement;
 
 /// A session, from its connection on.
 #[derive(Default)]

@@ -5,8 +5,7 @@
 
 use super::lexer::{Kind, Token, error_at, tokens};
 use super::{Column, Comparison, Conflict, Expr, Function, Item, Operator, Patience, Statement};
-use crate::error::SqlError;
-use crate::value::Type;
+use crate::protocol::{SqlError, Type};
 
 /// The statements of a text, those between semicolons that are empty left out.
 pub(crate) fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {

@@ -14,9 +14,9 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::{Notify, mpsc};
 
 use crate::PORT;
-use crate::guarded::Guarded;
-use crate::journal::Journal;
-use crate::machine::{Delivery, Machine, Now, SessionId};
+use crate::server::guarded::Guarded;
+use crate::server::journal::Journal;
+use crate::server::machine::{Delivery, Machine, Now, SessionId};
 
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {

@@ -6,11 +6,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::data::{Database, Found, Inserted, Locked, Row, RowRef, Schema, TxnId};
-use crate::error::SqlError;
-use crate::plan::{Filter, From, Kind, Plan, Typed, convert, in_range};
-use crate::sql::{Function, Operator, Patience};
-use crate::value::{Type, Value};
+use crate::protocol::{SqlError, Type, Value};
+use crate::server::data::{Database, Found, Inserted, Locked, Row, RowRef, Schema, TxnId};
+use crate::server::plan::{Filter, From, Kind, Plan, Typed, convert, in_range};
+use crate::server::sql::{Function, Operator, Patience};
 
 /// A statement under way.
 #[derive(Clone, Debug)]

@@ -65,8 +65,7 @@ pub(crate) fn describe_replies(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::SqlError;
-    use crate::wire::Replies;
+    use crate::protocol::{Replies, SqlError};
 
     #[test]
     fn a_segment_is_described_in_a_few_words() {

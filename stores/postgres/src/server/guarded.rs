@@ -7,8 +7,8 @@
 use picklock_model::ids::Key;
 use picklock_model::trace::What;
 
-use crate::data::{Row, Schema};
-use crate::value::Value;
+use crate::protocol::Value;
+use crate::server::data::{Row, Schema};
 
 /// The table whose rows are registers: by their primary key, the value in this column.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use picklock_model::ids::Key;
 use picklock_model::trace::What;
 use picklock_sim::disk::Disk;
 
-use crate::data::{Column, Database, Row, RowRef, Schema};
-use crate::value::{Type, Value};
+use crate::protocol::{Type, Value};
+use crate::server::data::{Column, Database, Row, RowRef, Schema};
 
 const LOG: &str = "pg_wal";
 const LOCKS: &str = "locks-of-this-life";

@@ -1,7 +1,7 @@
 //! The messages of clients.
 
-use crate::error::SqlError;
-use crate::value::{Format, Type};
+use super::error::SqlError;
+use super::value::{Format, Type};
 
 /// The first thing on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
