@@ -7,10 +7,13 @@
 //!
 //! # Where things are
 //!
-//! - `spec`: the members and their roles, the parameters, the address for clients, the time that a new leader may take.
-//! - `real`: the command line and the ports of a member, and how the installed version is found.
-//! - `log`: the lines of a member's log that say who leads.
-//! - `gateway`: the requests of its JSON gateway, in the words of a story.
+//! - `spec`: etcd as a store kind: the members and their roles, the address for clients, the time that a new leader may take.
+//! - `real`: the command line and the ports of a member, how the installed version is found, and the lines of a member's log that say
+//!   who leads.
+//! - `protocol`: the requests of its JSON gateway, in the words of a story.
+//! - `params`: the parameters.
+//!
+//! There is no `server`, as the members run as real processes, and no `tests`: each file ends with its own.
 //!
 //! # What is known of the real one, and shows in runs
 //!
@@ -25,9 +28,8 @@
 //!
 //! No client: adapters speak to a member through its gateway or its gRPC port. No start of processes: `picklock_programs` does it.
 
-mod gateway;
-mod log;
 mod params;
+mod protocol;
 mod real;
 mod spec;
 

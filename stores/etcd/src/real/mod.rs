@@ -1,10 +1,12 @@
-//! The command that starts a member, in a world where hosts find each other by name.
+//! How a real member runs: the command that starts it, in a world where hosts find each other by name, and what is read in its log.
+
+mod log;
 
 use std::process::Command;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_sim::store::{Installed, Member};
+use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
 use crate::params::{ELECTION_TIMEOUT, HEARTBEAT};
 use crate::{CLIENT_PORT, PEER_PORT};
@@ -34,11 +36,16 @@ fn version() -> Option<String> {
     Some(format!("etcd {}", version.trim()))
 }
 
+/// How a member of these runs.
+pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
+    RealServer { command: command(member, members, settings), keeps: Keeps::All, leads: log::leads }
+}
+
 /// The command of a member of these.
 ///
 /// Only the first one counts the time before its start as waited for a leader, and so is elected first; all others do as
 /// etcd does with `--initial-election-tick-advance=false`.
-pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let name = &member.name;
     let cluster: Vec<String> =
         members.iter().map(|Member { name, .. }| format!("{name}=http://{name}:{PEER_PORT}")).collect();
