@@ -7,10 +7,13 @@
 //!
 //! # Where things are
 //!
-//! - `spec`: the members and their roles, the parameters, the address for clients, the time that a new leader may take.
-//! - `real`: the command line and the files of a member, and how the installed version is found.
-//! - `log`: the lines of a member's log that say who leads.
-//! - `wire`: its packets, in the words of a story.
+//! - `spec`: ZooKeeper as a store kind: the members and their roles, the address for clients, the time that a new leader may take.
+//! - `real`: the command line and the files of a member, how the installed version is found, and the lines of a member's log that say
+//!   who leads.
+//! - `protocol`: its packets, in the words of a story.
+//! - `params`: the parameters.
+//!
+//! There is no `server`, as the members run as real processes, and no `tests`: each file ends with its own.
 //!
 //! # What is known of the real one, and shows in runs
 //!
@@ -24,11 +27,10 @@
 //!
 //! No client: adapters speak to a member on its client port. No start of processes: `picklock_programs` does it.
 
-mod log;
 mod params;
+mod protocol;
 mod real;
 mod spec;
-mod wire;
 
 pub use params::PARAMS;
 pub use spec::{KIND, ZooKeeper};

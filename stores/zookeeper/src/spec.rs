@@ -6,11 +6,11 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Keeps, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
 
 use crate::params::{PARAMS, TICK_TIME};
 use crate::real::SYNC_LIMIT;
-use crate::{CLIENT_PORT, log, real, wire};
+use crate::{CLIENT_PORT, protocol, real};
 
 /// A ZooKeeper of so many members, real processes all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,14 +80,10 @@ impl StoreSpec for ZooKeeper {
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        Some(RealServer {
-            command: real::command(member, members, settings),
-            keeps: Keeps::All,
-            leads: log::leads,
-        })
+        Some(real::server(member, members, settings))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { wire::describe_request(bytes) } else { wire::describe_reply(bytes) }
+        if request { protocol::describe_request(bytes) } else { protocol::describe_reply(bytes) }
     }
 }

@@ -1,10 +1,12 @@
-//! The command that starts a member, in a world where hosts find each other by name.
+//! How a real member runs: the command that starts it, in a world where hosts find each other by name, and what is read in its log.
+
+mod log;
 
 use std::path::Path;
 use std::process::Command;
 
 use picklock_model::plan::Settings;
-use picklock_sim::store::{Installed, Member};
+use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
 use crate::params::TICK_TIME;
 use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};
@@ -53,8 +55,13 @@ fn version() -> Option<String> {
     Some(version.map_or_else(|| "zookeeper".to_owned(), |version| format!("zookeeper {version}")))
 }
 
+/// How a member of these runs.
+pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
+    RealServer { command: command(member, members, settings), keeps: Keeps::All, leads: log::leads }
+}
+
 /// The command of a member of these.
-pub(crate) fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
+fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     // The first has the highest number, and so is elected where all have the same data.
     let numbered = || members.iter().rev().zip(1..);
     let number = numbered().find_map(|(other, number)| (other == member).then_some(number)).unwrap_or(1);
