@@ -14,6 +14,18 @@
 //! | `stores/etcd` | etcd | real servers in virtual time |
 //! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
 //!
+//! Each crate has the same rooms, as far as its kind needs them:
+//!
+//! | room | what |
+//! | --- | --- |
+//! | `spec` | the store kind as scenarios, the world and programs see it; its parameters are beside it, in `params` |
+//! | `real` | how a real member is started, and how its log reads |
+//! | `protocol` | the protocol, and its words in a story |
+//! | `server` | the simulated server |
+//! | `tests` | tests of all of it, besides those at the ends of files |
+//!
+//! The spec may name all the others, `protocol` and `params` none of them.
+//!
 //! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest are those of etcd and ZooKeeper. A new
 //! kind also joins the workspace and the table of arrows in `tests/structure.rs`.
 //!
