@@ -148,7 +148,7 @@ fn the_failure_of_a_campaign_is_that_of_its_earliest_run_whatever_the_number_of_
         let error = campaign.run(&AtomicBool::new(false), &Silent).unwrap_err();
         let CampaignError::Check { design, scenario, source } = &error else { panic!("{error}") };
         assert_eq!((design.as_str(), scenario.as_str()), ("brittle", scenarios[0].name()));
-        assert!(source.to_string().contains("under seed 3: the lease table is full"), "{source}");
+        assert!(source.to_string().contains("seed 3: the lease table is full"), "{source}");
     }
 }
 
