@@ -25,7 +25,7 @@ enum Entry {
     Foreign(String),
 }
 
-fn entry(dir: &Path, name: &str) -> io::Result<Entry> {
+fn entry_of(dir: &Path, name: &str) -> io::Result<Entry> {
     let path = dir.join(name);
     let what = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Entry::Free),
@@ -49,7 +49,7 @@ fn entry(dir: &Path, name: &str) -> io::Result<Entry> {
 /// Refuses a directory whose `latest` is not picklock's link.
 pub(super) fn check(dir: &Path) -> Result<(), ResultsDirError> {
     let path = dir.join(LATEST);
-    match entry(dir, LATEST).map_err(reading(&path))? {
+    match entry_of(dir, LATEST).map_err(reading(&path))? {
         Entry::Foreign(what) => Err(ResultsDirError::Foreign { path, what }),
         Entry::Free | Entry::Ours(_) => Ok(()),
     }
@@ -63,7 +63,7 @@ pub(super) fn journal(dir: &Path, folder: &str) -> Result<bool, ResultsDirError>
 /// Removes the link to a journal that is not there any more.
 pub(super) fn no_journal(dir: &Path) {
     let path = dir.join(journal::FILE);
-    if matches!(entry(dir, journal::FILE), Ok(Entry::Ours(_))) && !path.exists() {
+    if matches!(entry_of(dir, journal::FILE), Ok(Entry::Ours(_))) && !path.exists() {
         let _ = fs::remove_file(path);
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn latest(dir: &Path, folder: &str, entries: &[&str]) -> Result<Vec<S
     for entry in fs::read_dir(dir).map_err(reading(dir))? {
         let Ok(name) = entry.map_err(reading(dir))?.file_name().into_string() else { continue };
         let is_wanted = [LATEST, journal::FILE].contains(&&*name) || entries.contains(&&*name);
-        if !is_wanted && matches!(entry(dir, &name), Ok(Entry::Ours(_))) {
+        if !is_wanted && matches!(entry_of(dir, &name), Ok(Entry::Ours(_))) {
             fs::remove_file(dir.join(&name)).map_err(writing(&dir.join(&name)))?;
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn latest(dir: &Path, folder: &str, entries: &[&str]) -> Result<Vec<S
 /// Links a name to a target. `false` if the name is not that of a link of picklock's.
 fn lead(dir: &Path, folder: &str, name: &str, target: &Path) -> Result<bool, ResultsDirError> {
     let path = dir.join(name);
-    match entry(dir, name).map_err(reading(&path))? {
+    match entry_of(dir, name).map_err(reading(&path))? {
         Entry::Foreign(_) => return Ok(false),
         Entry::Ours(there) if there == target => return Ok(true),
         Entry::Free | Entry::Ours(_) => {}
