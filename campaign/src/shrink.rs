@@ -1,12 +1,12 @@
 //! Makes a violating plan small: what is left is what the violation needs.
 //!
-//! Actions, clients, sections and choices that do not come from the seed are taken away, one kind after another, as long as the same invariant stays violated;
-//! then durations are rounded. Once a candidate is violated under most other networks too, every later one must be: a
-//! counterexample that hangs on one message's latency convinces nobody and seldom shows on another engine.
+//! Clients, injections, background sections, sections, and those choices that are stored instead of drawn from the seed are removed, one
+//! kind after another, as long as the same invariant stays violated; then durations are rounded. Once a candidate violates the invariant
+//! under most other networks too, each later candidate must do so: a counterexample that depends on the latency of one message convinces
+//! nobody and seldom shows on another engine.
 //!
-//! Shrinking is greedy, in a fixed order and without randomness: the same plan always shrinks to the same plan. It tries
-//! the same candidate more than once, because each round begins anew; a candidate that was refused is remembered and not
-//! run again.
+//! Shrinking is greedy, in a fixed order and without randomness: the same plan always shrinks to the same plan. Each pass begins anew and
+//! proposes some candidates again; a candidate that was refused is remembered and not run again.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ struct Search<'a> {
     design: &'a Design,
     invariant: &'static Invariant,
     limit: &'a Limit<'a>,
-    /// True if the best plan so far is violated under most networks: so must be what replaces it.
+    /// True if the best plan so far violates the invariant under most networks: so must the plan that replaces it.
     robust: bool,
     tries: u32,
     /// True if the time was over before there was nothing left to try.
@@ -149,7 +149,7 @@ impl Search<'_> {
         }
     }
 
-    /// All background clients at once, then those of each client, then one by one: most violations need none.
+    /// All background sections at once, then those of each client, then one by one: most violations need none.
     fn drop_background(&mut self, best: &mut Plan) {
         let mut without = best.clone();
         without.clients.iter_mut().for_each(|client| client.background.clear());
@@ -288,9 +288,9 @@ fn durations<'a>(plan: &'a mut Plan) -> Vec<Span<'a>> {
             found.push(Span::Think(&mut section.think));
             found.push(Span::Other(&mut section.work));
         }
-        for round in &mut client.background {
-            found.push(Span::Other(&mut round.think));
-            found.push(Span::Other(&mut round.work));
+        for section in &mut client.background {
+            found.push(Span::Other(&mut section.think));
+            found.push(Span::Other(&mut section.work));
         }
     }
     found

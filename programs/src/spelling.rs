@@ -39,7 +39,7 @@ impl Program {
         match name {
             "stores" => {
                 let stores = value.parse().ok().filter(|stores| (1..=STORES_MAX).contains(stores));
-                self.stores = stores.ok_or_else(|| wrong("stores", "a number from 1 to 16"))?;
+                self.stores = stores.ok_or_else(|| wrong("stores", &format!("a number from 1 to {STORES_MAX}")))?;
             }
             "topology" => match value.split_once(':').unwrap_or((value, "")) {
                 ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),
@@ -47,7 +47,8 @@ impl Program {
                     (self.stores, self.sentinel, self.ensemble) = (1, true, None);
                 }
                 ("redlock", stores) if !stores.is_empty() => {
-                    self.set("stores", stores)?;
+                    let must = || format!("`redlock:N` with N from 1 to {STORES_MAX}");
+                    self.set("stores", stores).map_err(|_| wrong("topology", &must()))?;
                     (self.sentinel, self.ensemble) = (false, None);
                 }
                 (name, members) if Ensemble::kinds().any(|kind| kind.name == name) => {

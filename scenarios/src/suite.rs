@@ -77,7 +77,7 @@ pub fn load_dir(path: &Path, stores: &[StoreParams]) -> Result<Vec<Scenario>, Sc
         }
     }
     if files.is_empty() {
-        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "it holds no scenario file (*.toml)")));
+        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "it has no scenario file (*.toml)")));
     }
     // Which of several bad files is reported must not depend on the directory's order.
     files.sort();

@@ -42,7 +42,10 @@ pub(crate) fn design(name: &str) -> Result<Design, Failure> {
     if Program::is_one(name) {
         return name.parse::<Program>().and_then(|program| program.design()).map_err(Failure::input);
     }
-    picklock_impls::design(name).map_err(Failure::input)
+    picklock_impls::design(name).map_err(|error| match suite::named(name, &picklock_stores::params()) {
+        Some(_) => Failure::Input(format!("{error} (`{name}` is a scenario)")),
+        None => Failure::input(error),
+    })
 }
 
 /// The design on real servers instead of simulated ones.
@@ -131,7 +134,11 @@ pub(crate) fn named(suite: &[Scenario], name: &str) -> Result<Scenario, Failure>
             .chain(suite::of_experiments(&picklock_stores::params()))
             .collect();
         let near = nearest(name, suite.iter().chain(&others).map(Scenario::name));
-        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let hint = match near {
+            Some(near) => format!(" (did you mean `{near}`?)"),
+            None if picklock_impls::design(name).is_ok() => " (it is a design)".to_owned(),
+            None => String::new(),
+        };
         Failure::Input(format!(
             "there is no scenario `{name}`{hint}; `picklock list scenarios` shows them all"
         ))

@@ -50,7 +50,7 @@ pub(crate) struct ExploreArgs {
     /// The seeds of the workloads: N means 0 to N-1, A..B means A to B-1
     #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds, help_heading = HOW_MANY)]
     seeds: Range<u64>,
-    /// Client-1 asks first and reaches only so many stores; it is cut off from the other stores
+    /// Client-1 asks first and reaches only K of the stores; it is cut off from the others
     #[arg(long, value_name = "K", help_heading = SITES)]
     held: Option<u32>,
     /// Then try pairs of faults of which each alone leads to no violation
@@ -59,7 +59,7 @@ pub(crate) struct ExploreArgs {
     /// How long to try pairs
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = budget, requires = "pairs", help_heading = SITES)]
     budget: Duration,
-    /// Show the run of one injection site, as in pause:137; give two for a pair of faults
+    /// Show the run of one injection site, as in pause:137; give the option twice for a pair of faults
     #[arg(long, value_name = "FAULT:N", conflicts_with_all = ["pairs", "fault"], help_heading = SITES)]
     place: Vec<String>,
     /// Threads; one for each core if absent
@@ -166,7 +166,7 @@ fn request<'a>(
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
-        let message = format!("--held is {held}, and the design `{}` has {stores} stores", design.name);
+        let message = format!("--held is at most the number of stores: the design `{}` has {stores}", design.name);
         return Err(Failure::Input(message));
     }
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

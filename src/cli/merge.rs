@@ -12,7 +12,7 @@ use super::{invocation, results_dir, run};
 
 #[derive(Args)]
 #[command(after_help = "\
-The result is the same as that of one process. The lowest seed of each violation is reduced, confirmed and reported here. \
+The result is the same as that of one process. The lowest seed of each violation is shrunk, confirmed and reported here. \
 --partial also shows the progress of a campaign that is still running.
 
 Example:
@@ -20,7 +20,7 @@ Example:
   picklock run --seeds 10000 --shard 2/2 --out part-2
   picklock merge part-1 part-2 --out results")]
 pub(crate) struct MergeArgs {
-    /// The results directories of the shards (the newest campaign in each counts), or folders of single campaigns in them
+    /// The --out directories of the shards (the newest shard in each is taken), or the folders of single shards
     #[arg(required = true, value_name = "DIR")]
     pub(crate) shards: Vec<PathBuf>,
     /// Report the runs that are there, also if shards are missing or have not ended

@@ -71,10 +71,11 @@ Examples:
   picklock serve --topology sentinel --port 7001      the simulated servers, for your own client
 
 Exit codes:
-  0    every result is as expected
-  1    an unexpected violation, or an expected violation was not found
+  0    no result contradicts the expectations; too few runs for a verdict are no contradiction
+  1    an unexpected violation, or an expected violation was not found;
+       of `replay`, `explore` and `judge`: any violation
   2    wrong usage or bad input
-  3    inconclusive: no run can show anything, for example because no fault took effect
+  3    no result: all runs are inconclusive, or no scenario applies to a design
   101  internal error of picklock or of the code under test
   130  interrupted
 If several apply, the first in the order 101, 2, 130, 1, 3 is given.";
@@ -93,7 +94,7 @@ enum Command {
     Judge(JudgeArgs),
     /// Run designs against scenarios and lay their figures side by side
     Compare(CompareArgs),
-    /// Apply a fault at every step of a run, one run for each, and report the failures
+    /// Apply a fault at each injection point of a run, one run for each, and report the violations
     Explore(ExploreArgs),
     /// Make runs twice, and report where they differ and why
     Doctor(DoctorArgs),

@@ -53,7 +53,7 @@ pub(crate) struct ReplayArgs {
     /// Show each event, not only those that matter to the violation
     #[arg(long)]
     pub(crate) full: bool,
-    /// Reduce the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most serious violation
+    /// Shrink the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most serious violation
     #[arg(
         long,
         value_name = "INVARIANT",
@@ -62,10 +62,10 @@ pub(crate) struct ReplayArgs {
         default_missing_value = ""
     )]
     pub(crate) shrink: Option<String>,
-    /// Reduce for no longer than this, and show the smallest run found by then
+    /// Shrink for no longer than this, and show the smallest run found by then
     #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink")]
     pub(crate) shrink_budget: Duration,
-    /// Try at most N smaller runs; a replay line has it if the time for reducing was over
+    /// Try at most N smaller runs; `run` prints this option if its time for shrinking was over
     #[arg(long, value_name = "N", requires = "shrink")]
     pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]

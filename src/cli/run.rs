@@ -34,8 +34,8 @@ use super::{choose, format, invocation, progress, results_dir, screen, shards};
 #[derive(Args)]
 #[command(after_help = "\
 picklock knows which violations to expect of its own designs in its own scenarios. A violation that is not expected is \
-a failure. Nothing is expected if --set, --suite or a parameter of a design changes the runs; then name a file with \
---expect or --allow.
+a failure. If --set, --suite or a parameter of a design changes the runs, these expectations do not apply, and each \
+violation is a failure, unless a file of --expect or --allow says otherwise.
 
 With --allow, each design may violate what the file allows, and nothing else:
 
@@ -54,16 +54,16 @@ pub(crate) struct RunArgs {
     /// Stop at the first violation that is not expected
     #[arg(long, help_heading = EXPECTED)]
     pub(crate) fail_fast: bool,
-    /// Do not replay violations on the turmoil engine
+    /// Do not replay violations on the second engine (turmoil) and on real servers
     #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_confirm: bool,
-    /// Do not reduce violations: report their runs as they were found
+    /// Do not shrink the runs that violate something: report them as they were found
     #[arg(long, help_heading = CONFIRMING)]
     pub(crate) no_shrink: bool,
-    /// Reduce and confirm for no longer than this; further violations are reported as they were found
+    /// Shrink and confirm for no longer than this; further violations are reported as they were found
     #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
     pub(crate) shrink_budget: Duration,
-    /// Reduce violations that are expected, and replay them on the turmoil engine, also when the whole suite is run
+    /// Shrink and confirm expected violations too, also when the whole suite is run
     #[arg(long, conflicts_with = "no_confirm", help_heading = CONFIRMING)]
     pub(crate) confirm_all: bool,
     /// A file of expectations, or `none`: then every violation counts
@@ -72,13 +72,13 @@ pub(crate) struct RunArgs {
     /// A file of allowed violations, for locks and parameters without expectations
     #[arg(long, value_name = "FILE", conflicts_with = "expect", help_heading = EXPECTED)]
     pub(crate) allow: Option<PathBuf>,
-    /// The output of `explore --format figures`: a cell without a violation then also shows how many injection sites were explored
+    /// The output of `explore --format figures`: a cell (a design under a scenario) without a violation then also shows how many injection sites were explored
     #[arg(long, value_name = "FILE", help_heading = EXPECTED)]
     pub(crate) explored: Option<PathBuf>,
-    /// Make only part I of N of the runs, as in 2/8; `auto` reads I and N from the environment of a parallel job (see the guide)
+    /// Make only part I of N of the runs, as in 2/8; `auto` reads I and N from the environment of a parallel job (see docs/guide/campaigns.md); needs --out
     #[arg(long, value_name = "I/N|auto", value_parser = shards::parse, requires = "out", conflicts_with = "fail_fast", help_heading = IN_PARTS)]
     pub(crate) shard: Option<Shard>,
-    /// Resume the newest unfinished campaign of this command in --out
+    /// Resume the newest unfinished campaign of this command; needs --out
     #[arg(long, requires = "out", help_heading = IN_PARTS)]
     pub(crate) resume: bool,
 }

@@ -1,7 +1,7 @@
 //! `SETNX` to take the lock, `DEL` to give it back, and no lease at all.
 //!
 //! *Claim:* at most one holder, however long it works or stands still.
-//! *Weakness:* a holder that dies, or whose request was executed without it learning so, blocks everybody for good. The
+//! *Weakness:* a holder that dies, or a client that got the lock and never received the reply, blocks everybody for good. The
 //! lock is as durable as the store: what a failover or a restart forgets is granted again, and the first holder's
 //! `DEL` then deletes the second one's lock.
 //! *Source:* the first form of a lock in the Redis documentation of `SETNX`.
@@ -34,9 +34,9 @@ pub(crate) static FAMILY: Family = Family {
     },
 };
 
-/// The timeout of a request, in hundredths of the lease. A client that gives up before its SETNX is executed, or before its DEL is sent,
-/// leaves a lock that nobody releases, so the default is longer than a usual pause: 1000 shows the weakness less often, 50 at every
-/// pause.
+/// The timeout of a request, in hundredths of the scenario's `ttl`, which this design does not send to the store. A client that gives up
+/// before its SETNX is executed, or before its DEL is sent, leaves a lock that nobody releases. The default is 2.25 x ttl, longer than
+/// the pauses of the suite; with 0.5 x ttl nearly every pause shows the weakness.
 const LONG_TIMEOUT: Param<Count> = Param { default: "225", ..TIMEOUT };
 
 struct Setnx {

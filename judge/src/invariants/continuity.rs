@@ -1,11 +1,11 @@
-//! I9: a renewal that succeeded means that nobody else was granted the lock since.
+//! I9: a renewal that succeeded means that nobody else was granted the lock between the holder's grant and the renewal.
 //!
-//! A holder is a *lapsed* one if another client was surely granted the same key after it. A lapsed holder that has not let go
-//! must not find its renewals succeed: it would go on in the belief that all is well. Renewals are what stores did, by
-//! causal origin: extensions of the key's record in the service of the lapsed grant, on as many stores as make a majority;
-//! or records that are created once more. Only what the holder asked for when it had its grant renews it: a request of the
-//! acquire that comes late, as the EXPIRE after a SETNX may, renews nothing. Where it meets another's record that is a matter of
-//! [`ownership`](super::ownership).
+//! A holder is *superseded* if another client was granted the same key after it, and the trace leaves no doubt about the order of the
+//! two grants. The renewals of a superseded holder that has not let go must not succeed: it would go on in the belief that all is
+//! well. Renewals are changes that stores made, by causal origin: extensions of the key's record for the superseded grant, on as many
+//! stores as make a majority; or records that are created once more. A request counts as a renewal only if the holder sent it after it
+//! had received the grant. A late request of the acquire, as the EXPIRE after a SETNX may be, does not count; if it changes another
+//! client's record, [`ownership`](super::ownership) judges it.
 //! An unchecked timer breaks this, and so does a primary that does not know that it is one no longer, and an extension
 //! that takes a lock that has run out.
 
@@ -22,7 +22,7 @@ use crate::outcome::{Finding, Outcome};
 pub const INVARIANT: Invariant = Invariant {
     name: "continuity",
     number: "I9",
-    property: "a renewal succeeds only if nobody else was granted the lock since",
+    property: "a renewal succeeds only if nobody else was granted the lock between the holder's grant and the renewal",
     check,
 };
 
@@ -56,7 +56,7 @@ fn check(history: &History<'_>) -> Outcome {
         if own(section.id).next().is_none() {
             continue;
         }
-        let Some((successor, later)) =
+        let Some((successor, successor_grant)) =
             successors[grant.rank].and_then(|next| surely(history, &(section, grant), next))
         else {
             continue;
@@ -64,11 +64,12 @@ fn check(history: &History<'_>) -> Outcome {
         let let_go = grant.let_go.map_or(history.trace.end, |event| event.at);
         let mut stores: Vec<HostId> = Vec::new();
         for (key, event) in own(section.id) {
-            let late = *key == section.key && event.at > later.granted_at && event.at < let_go;
-            if late && !stores.contains(&event.host) && renews(history, event, section, grant) {
+            let after_successor =
+                *key == section.key && event.at > successor_grant.granted_at && event.at < let_go;
+            if after_successor && !stores.contains(&event.host) && renews(history, event, section, grant) {
                 stores.push(event.host);
                 if stores.len() == history.trace.quorum.max(1) as usize {
-                    findings.push(breach(history, section, (successor, later), event));
+                    findings.push(breach(history, section, (successor, successor_grant), event));
                 }
             }
         }
@@ -93,23 +94,23 @@ fn successors<'h, 't>(history: &'h History<'t>) -> Vec<Option<Held<'h, 't>>> {
     successors
 }
 
-/// The first from this one on that surely came after the lapsed one.
+/// The first from this one on that surely came after the superseded one.
 fn surely<'h, 't>(
     history: &'h History<'t>,
-    lapsed: &Held<'h, 't>,
+    superseded: &Held<'h, 't>,
     next: Held<'h, 't>,
 ) -> Option<Held<'h, 't>> {
-    if lapsed.1.surely_before(next.1) {
+    if superseded.1.surely_before(next.1) {
         return Some(next);
     }
     history.grants().find(|(section, grant)| {
-        section.key == lapsed.0.key
-            && section.id.client != lapsed.0.id.client
-            && lapsed.1.surely_before(grant)
+        section.key == superseded.0.key
+            && section.id.client != superseded.0.id.client
+            && superseded.1.surely_before(grant)
     })
 }
 
-/// The records that were created for grants that their holders already had in their hands, by what these asked for then.
+/// The records that were created by requests that a holder sent after it had received its grant.
 fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usize, &'h Event)> {
     history.grants().flat_map(|(section, grant)| {
         let own = history.records_of(section).filter(|record| record.on_store && record.key == section.key);
@@ -118,28 +119,28 @@ fn created_once_more<'h>(history: &'h History<'_>) -> impl Iterator<Item = (usiz
     })
 }
 
-/// True if the holder asked for it when it had its grant.
+/// True if the holder sent the request for it after it had received its grant.
 fn renews(history: &History<'_>, event: &Event, section: &Section<'_>, grant: &Granted<'_>) -> bool {
     event.at > grant.acquired.at && history.sent_at(event, section) > grant.acquired.at
 }
 
 fn breach(
     history: &History<'_>,
-    lapsed: &Section<'_>,
-    (successor, later): (&Section<'_>, &Granted<'_>),
+    superseded: &Section<'_>,
+    (successor, successor_grant): (&Section<'_>, &Granted<'_>),
     renewal: &Event,
 ) -> Finding {
     Finding {
         text: format!(
             "a renewal of `{}` for {} succeeded on {} after {} had been granted it",
-            history.key_name(lapsed.key),
-            who(history, lapsed.id),
+            history.key_name(superseded.key),
+            who(history, superseded.id),
             history.trace.host_name(renewal.host),
             who(history, successor.id),
         ),
-        grants: vec![lapsed.id, successor.id],
-        events: cite([later.acquired, renewal]),
-        width: Some(renewal.at.since(later.granted_at)),
+        grants: vec![superseded.id, successor.id],
+        events: cite([successor_grant.acquired, renewal]),
+        width: Some(renewal.at.since(successor_grant.granted_at)),
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const NOTES: [&str; 4] = [
     "rates are per conclusive run, with Wilson's interval at 95%; 0 (<p): none, and so the rate is \
      below p at 95%, no more than that; ?: inconclusive; -: does not apply",
     "differences are in percentage points, over the seeds whose runs are conclusive for both designs, with Newcombe's paired interval at \
-     95% (1998, method 10); one that leaves out 0 is hardly chance",
+     95% (1998, method 10); if it does not contain 0, the difference is probably not random",
     "available: share of the time in which the lock was wanted and somebody held it; \
      p50, p99: latency of successful acquires; messages: client to store, per successful acquire",
     "renewals a second of simulated time, and the most within 10 ms of one run; too many holders: of the time in which the lock \

@@ -42,7 +42,7 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         out.push_str(&paragraph(&already, 0, columns));
     }
     if !page.holds.is_empty() {
-        let never = format!("Violated at no site: {}.", page.holds.join(", "));
+        let never = format!("Held at each explored site: {}.", page.holds.join(", "));
         out.push_str(&paragraph(&never, 0, columns));
     }
     let _ = writeln!(
@@ -87,7 +87,7 @@ fn result(page: &Explored) -> String {
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),
         1 => "1 violates something".to_owned(),
-        many => format!("{many} violate, in {failures} {}", plural(failures, "failure")),
+        many => format!("{many} violate something, in {failures} {}", plural(failures, "group")),
     };
     format!(
         "{} of {} single sites explored at {workloads} {}, {violating}",

@@ -111,7 +111,7 @@ fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
     inked(page, Ink::Dim, &signs.join(", "), 0, style);
     let none = Mark::NotApplicable.sign();
     let met = format!(
-        "met: yes or no = as expected or not, few = too few runs for a verdict, {none} = nothing is expected"
+        "column met: yes or no = as expected or not, few = too few runs for a verdict, {none} = nothing is expected"
     );
     inked(page, Ink::Dim, &met, 0, style);
 }

@@ -67,8 +67,8 @@ pub(super) fn design(
                 }
             }))
             @if !differing.is_empty() {
-                h3 { "Beside the best, under the same seeds" }
-                p.dim { "In percentage points, with Newcombe’s paired interval at 95%. One that leaves out 0 is hardly chance." }
+                h3 { "Compared with the best design, under the same seeds" }
+                p.dim { "In percentage points, with Newcombe’s paired interval at 95%. If the interval does not contain 0, the difference is probably not random." }
                 ul.plain { @for beside in differing { li { b { (printable(beside.scenario)) } ": " (printable(&beside.words().join(", "))) } } }
             }
     };

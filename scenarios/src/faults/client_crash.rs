@@ -25,7 +25,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "crash",
-        doc: "a client or a server dies for good (never the only server)",
+        doc: "a client dies for good, or a server where there are several",
         scenario: "client-crash",
         at: Where::Process(no_resource),
         actions: |stage, point| {

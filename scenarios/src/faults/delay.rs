@@ -26,7 +26,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_site: Some(AtSite {
         name: "delay",
-        doc: "a message is late, and so is all that follows on its connection",
+        doc: "a message and all later ones of its connection arrive late",
         scenario: "delay",
         at: Where::Message,
         actions: |stage, point| {

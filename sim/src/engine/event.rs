@@ -1,8 +1,8 @@
-//! The event engine: one queue of tasks that want to run, one queue of things that are due, nothing in between.
+//! The event engine: a queue of tasks that want to run, and the event queue of what is due.
 //!
 //! All hosts share one thread. Tasks are polled in the order in which they were woken; when none is left, true time
-//! jumps to the next entry of the queue. What code under test spawns past its host belongs to the host that is being polled
-//! (see [`Runtimes`]).
+//! jumps to the next entry of the event queue. A task that code under test spawns with `tokio::spawn` instead of `Host::spawn` belongs to
+//! the host that is being polled (see [`Runtimes`]).
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Executor<'a> {
     world: &'a Arc<World>,
     programs: &'a [HostProgram],
     tasks: Tasks,
-    /// The runtimes of the hosts; `None` in a served world, which runs within the real one.
+    /// The runtimes of the hosts; `None` in a served world, which uses the runtime of its caller.
     runtimes: Option<Runtimes>,
     /// Polls since true time last moved.
     polls: u32,
@@ -67,16 +67,16 @@ impl<'a> Executor<'a> {
 
     pub(super) fn start_all(&mut self) {
         for index in 0..self.programs.len() {
-            self.program(HostId(index as u16));
+            self.start(HostId(index as u16));
         }
     }
 
-    fn program(&mut self, host: HostId) {
-        let critical = self.world.hosts()[usize::from(host.0)].role == Role::Client;
+    fn start(&mut self, host: HostId) {
+        let stalls = self.world.hosts()[usize::from(host.0)].role == Role::Client;
         let entered = self.runtimes.as_ref().and_then(|runtimes| runtimes.enter(host));
         let program = (self.programs[usize::from(host.0)])(self.host(host));
         drop(entered);
-        self.tasks.add(host, critical, 0, program);
+        self.tasks.add(host, stalls, 0, program);
     }
 
     pub(super) fn host(&self, id: HostId) -> Host {
@@ -145,7 +145,7 @@ impl<'a> Executor<'a> {
         for change in self.world.take_lifecycle_changes() {
             match change {
                 LifecycleChange::Died(host) => self.bury(host),
-                LifecycleChange::Started(host) => self.program(host),
+                LifecycleChange::Started(host) => self.start(host),
             }
         }
     }
