@@ -39,7 +39,8 @@ impl Program {
         match name {
             "stores" => {
                 let stores = value.parse().ok().filter(|stores| (1..=STORES_MAX).contains(stores));
-                self.stores = stores.ok_or_else(|| wrong("stores", &format!("a number from 1 to {STORES_MAX}")))?;
+                self.stores =
+                    stores.ok_or_else(|| wrong("stores", &format!("a number from 1 to {STORES_MAX}")))?;
             }
             "topology" => match value.split_once(':').unwrap_or((value, "")) {
                 ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),

@@ -166,7 +166,8 @@ fn request<'a>(
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
     if let Some(held) = args.held.filter(|held| *held > stores) {
-        let message = format!("--held is at most the number of stores: the design `{}` has {stores}", design.name);
+        let message =
+            format!("--held is at most the number of stores: the design `{}` has {stores}", design.name);
         return Err(Failure::Input(message));
     }
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

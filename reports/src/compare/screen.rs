@@ -29,7 +29,8 @@ const LEAST: usize = 3;
 
 const ALONE: &str =
     "0 (<p): no violation was found, so the rate is below p at 95%; ?: inconclusive; -: does not apply";
-const DIFFERENCES: &str = "differences: percentage points, same seeds; probably not random if the interval does not contain 0";
+const DIFFERENCES: &str =
+    "differences: percentage points, same seeds; probably not random if the interval does not contain 0";
 const SUMMED: &str = "each figure: the share of the conclusive runs that violate the invariant; <p: no violation was found, so \
                       the rate is below p at 95%; ?: inconclusive; -: does not apply";
 
