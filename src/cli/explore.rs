@@ -165,9 +165,11 @@ fn request<'a>(
     kinds: Vec<&'static AtSite>,
 ) -> Result<Request<'a>, Failure> {
     let stores = design.topology.stores;
-    if let Some(held) = args.held.filter(|held| *held > stores) {
-        let message =
-            format!("--held is at most the number of stores: the design `{}` has {stores}", design.name);
+    if args.held.is_some_and(|held| held > stores) {
+        let message = format!(
+            "--held is at most the number of stores: the design `{}` has {stores} stores",
+            design.name
+        );
         return Err(Failure::Input(message));
     }
     let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);

@@ -87,7 +87,7 @@ fn result(page: &Explored) -> String {
     let violating = match page.violating() as u64 {
         0 => "none violates anything".to_owned(),
         1 => "1 violates something".to_owned(),
-        many => format!("{many} violate something, in {failures} {}", plural(failures, "group")),
+        many => format!("{many} violate, in {failures} {}", plural(failures, "group")),
     };
     format!(
         "{} of {} single sites explored at {workloads} {}, {violating}",
