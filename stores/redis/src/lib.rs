@@ -31,6 +31,7 @@
 //! | Pub/Sub | SUBSCRIBE, PUBLISH | Redisson: design `reentrant` whose clients wait for a message; Sentinels |
 //! | transactions | WATCH, UNWATCH, MULTI, EXEC | bug `redis-py-1031`; pipelines of every client library |
 //! | connections | HELLO, CLIENT, INFO, PING, SELECT, AUTH, QUIT | redis-py, node-redis, ioredis (HELLO, CLIENT SETINFO), ioredis (INFO before its first command), the redis crate (CLIENT SETINFO) |
+//! | caches of clients | CLIENT TRACKING, CLIENT CACHING | rueidis and its lock; invalidations come as pushes, or on `__redis__:invalidate` |
 //! | replication | WAIT, ROLE, PSYNC, REPLCONF, REPLICAOF, FAILOVER | design `replicated-wait` (WAIT); the clients of replicated designs (ROLE, SENTINEL); replicas; Sentinels (INFO, PING, PUBLISH, REPLICAOF, CONFIG, CLIENT KILL) |
 //! | time | TIME | bugs `redis-semaphore-10`, `redis-semaphore-23`; nodes of 7.2 have a time that stands still in scripts |
 //! | persistence | SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE, SHUTDOWN | no lock: what a restart finds is a parameter of the store (`persistence`), and these are compared by whole runs with restarts |
@@ -39,8 +40,7 @@
 //! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
 //! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
 //!
-//! Left out on purpose: streams, geometry, HyperLogLog, functions, clusters, modules, users other than the default one, caches on the
-//! client's side. Their commands are refused as unknown, or as Redis refuses them.
+//! Left out on purpose: streams, geometry, HyperLogLog, functions, clusters, modules, users other than the default one.
 //!
 //! # Where things are
 //!

@@ -365,3 +365,50 @@ fn a_monitor_sees_what_scripts_and_transactions_do_but_no_passwords() {
     let names: Vec<&str> = seen.iter().filter_map(|line| line.split('"').nth(1)).collect();
     assert_eq!(names, ["MULTI", "SET", "EXEC"]);
 }
+
+#[test]
+fn clients_with_a_cache_are_counted_and_shown_and_forgotten_when_they_go() {
+    let mut table = Table::new(&["a", "b", "c"]);
+    table.run("a", "HELLO 3");
+    table.run("a", "CLIENT TRACKING ON");
+    table.run("b", "CLIENT TRACKING ON BCAST PREFIX k PREFIX l REDIRECT 3");
+    table.run("a", "MGET k m");
+    let info = table.run("c", "INFO everything");
+    let counts = [
+        "tracking_clients:2",
+        "tracking_total_keys:2",
+        "tracking_total_items:2",
+        "tracking_total_prefixes:2",
+    ];
+    assert!(counts.iter().all(|count| info.contains(count)), "{info}");
+    let list = table.run("c", "CLIENT LIST");
+    assert!(list.contains("flags=t db=0") && list.contains("redir=0 resp=3"), "{list}");
+    assert!(list.contains("flags=tB db=0") && list.contains("redir=3 resp=2"), "{list}");
+    for name in ["a", "b"] {
+        table.node.disconnect(table.clients[name]);
+    }
+    let info = table.run("c", "INFO everything");
+    assert!(info.contains("tracking_clients:0") && info.contains("tracking_total_prefixes:0"), "{info}");
+    assert_eq!(table.run("c", "SET k 1"), "+OK");
+}
+
+#[test]
+fn a_client_is_told_of_what_expires_is_evicted_or_is_too_much_to_remember() {
+    let mut table = Table::new(&["a", "b"]);
+    table.run("a", "HELLO 3");
+    table.run("a", "CLIENT TRACKING ON");
+    table.run("b", "SET k 1 PX 50");
+    table.run("a", "GET k");
+    table.pass(200);
+    assert_eq!(table.heard("a"), ">2 $10 invalidate *1 $1 k");
+    table.run("b", "SET k 1 PX 50000");
+    table.run("a", "GET k");
+    let _ = table.node.drop_leased(table.now, 1);
+    table.carry();
+    assert_eq!(table.heard("a"), ">2 $10 invalidate *1 $1 k");
+    table.run("b", "CONFIG SET tracking-table-max-keys 1");
+    table.run("a", "MGET k l");
+    table.pass(100);
+    assert!(table.heard("a").starts_with(">2 $10 invalidate *1 $1 "));
+    assert!(table.run("b", "INFO stats").contains("tracking_total_keys:1"));
+}

@@ -213,6 +213,26 @@ fn commands_of_one_segment_are_answered_in_one_write() {
 }
 
 #[test]
+fn keys_that_are_changed_by_one_segment_are_in_one_notification_after_its_replies() {
+    World::single().run(|host| {
+        Box::pin(async move {
+            let mut cache = Link::to(&host, "node-1", PORT).await;
+            let mut received = [0; 64];
+            cache.0.write_all(b"CLIENT REPLY SKIP\r\nHELLO 3\r\nCLIENT TRACKING ON BCAST\r\n").await.unwrap();
+            let len = cache.0.read(&mut received).await.unwrap();
+            assert_eq!(&received[..len], b"+OK\r\n");
+            let mut link = Link::to(&host, "node-1", PORT).await;
+            link.0.write_all(b"SET b 1\r\nSET a 1\r\nSET b 2\r\n").await.unwrap();
+            let len = cache.0.read(&mut received).await.unwrap();
+            assert_eq!(&received[..len], b">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+            cache.0.write_all(b"SET a 1\r\nPING\r\n").await.unwrap();
+            let len = cache.0.read(&mut received).await.unwrap();
+            assert_eq!(&received[..len], b"+OK\r\n+PONG\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\na\r\n");
+        })
+    });
+}
+
+#[test]
 fn an_idle_node_makes_no_events() {
     let events = |seconds| {
         let world = World { seconds, ..World::single() };

@@ -1,11 +1,10 @@
 //! CLIENT and MONITOR (Redis 7.0 `networking.c`).
 //!
-//! Left out on purpose: tracking of keys for client-side caches, which CLIENT TRACKING refuses to switch on; the sizes of
-//! buffers, which are zero in CLIENT LIST but for what the client itself has sent.
+//! Left out on purpose: the sizes of buffers, which are zero in CLIENT LIST but for what the client itself has sent.
 
 use std::fmt::Write as _;
 
-use super::{SYNTAX, count, number};
+use super::{SYNTAX, count, number, tracking};
 use crate::protocol::resp::{self, Protocol, Reply};
 use crate::server::node::{Answer, Answers, LinkState, Next, Node, PORT, Pause, Session, SessionId};
 use crate::server::version::Version;
@@ -41,22 +40,10 @@ pub(crate) fn client(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
             node.session_mut(id).leaves_untouched = switch(args[2])?;
             Reply::OK
         }
-        () if is(b"GETREDIR") => Reply::Integer(-1),
-        () if is(b"TRACKING") => match switch(args[2])? {
-            false => Reply::OK,
-            true => return Err(Reply::error("ERR Client tracking is not modelled")),
-        },
-        () if is(b"CACHING") => {
-            return Err(Reply::error(
-                "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode \
-                 enabled",
-            ));
-        }
-        () if is(b"TRACKINGINFO") => Reply::Map(vec![
-            (Reply::text("flags"), Reply::Set(vec![Reply::text("off")])),
-            (Reply::text("redirect"), Reply::Integer(-1)),
-            (Reply::text("prefixes"), Reply::Array(Vec::new())),
-        ]),
+        () if is(b"GETREDIR") => tracking::redirection(node.session(id)),
+        () if is(b"TRACKING") => tracking::tracking(node, id, args)?,
+        () if is(b"CACHING") => tracking::caching(node.session_mut(id), args[2])?,
+        () if is(b"TRACKINGINFO") => tracking::info(node.session(id)),
         () => super::help("client", node.store.version),
     };
     Ok(reply.into())
@@ -180,10 +167,9 @@ impl Kind {
     }
 
     fn of(node: &Node, session: &Session) -> Kind {
-        let listens = session.heard.as_ref().is_some_and(|heard| heard.total() > 0);
         match () {
             () if node.is_fed(session.id) => Kind::Replica,
-            () if listens => Kind::Listener,
+            () if session.listens() => Kind::Listener,
             () => Kind::Normal,
         }
     }
@@ -254,6 +240,9 @@ fn line(node: &Node, session: &Session) -> String {
         (channels + patterns + shards > 0, 'P'),
         (multi >= 0, 'x'),
         (session.is_blocked(), 'b'),
+        (session.caching.is_some(), 't'),
+        (session.caching.as_ref().is_some_and(|caching| caching.broken), 'R'),
+        (session.caching.as_ref().is_some_and(|caching| caching.broadcast), 'B'),
         (session.overtaken, 'd'),
         (session.spared, 'e'),
         (session.leaves_untouched, 'T'),
@@ -272,7 +261,7 @@ fn line(node: &Node, session: &Session) -> String {
         text,
         "id={id} addr={} laddr={} fd={} name={} age={} idle={} flags={flags} db={} sub={channels} \
          psub={patterns} ssub={shards} multi={multi} qbuf={query} qbuf-free={} argv-mem=0 multi-mem=0 rbs=1024 rbp=0 obl=0 \
-         oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 resp={}",
+         oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir={} resp={}",
         address(session),
         door(node, session),
         id + 7,
@@ -282,6 +271,7 @@ fn line(node: &Node, session: &Session) -> String {
         session.database,
         if query > 0 { QUERY_ROOM.saturating_sub(query) } else { 0 },
         session.last,
+        tracking::redirect_of(session),
         if session.protocol == Protocol::Three { 3 } else { 2 },
     );
     if node.store.version >= Version::V7_2 {

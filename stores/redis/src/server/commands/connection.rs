@@ -50,6 +50,7 @@ pub(crate) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answe
     node.discard(id);
     node.unlisten_all(id);
     node.monitors.retain(|other| *other != id);
+    node.stop_tracking(id);
     let open = node.config.password.is_empty();
     let session = node.session_mut(id);
     session.monitors = false;

@@ -115,7 +115,7 @@ fn clients(node: &Node, text: &mut String) {
         text,
         &[
             ("blocked_clients", &node.blocked()),
-            ("tracking_clients", &0),
+            ("tracking_clients", &node.sessions().filter(|session| session.caching.is_some()).count()),
             ("clients_in_timeout_table", &node.overdue_later()),
         ],
     );
@@ -312,14 +312,14 @@ fn stats(node: &Node, text: &mut String) {
         "active_defrag_key_misses": 0,
         "total_active_defrag_time": 0,
         "current_active_defrag_time": 0,
-        "tracking_total_keys": 0,
-        "tracking_total_items": 0,
-        "tracking_total_prefixes": 0,
-        "unexpected_error_replies": 0,
     ));
     lines(
         text,
         &[
+            ("tracking_total_keys", &node.tracking.keys.len()),
+            ("tracking_total_items", &node.tracking.items()),
+            ("tracking_total_prefixes", &node.tracking.prefixes.len()),
+            ("unexpected_error_replies", &0),
             ("total_error_replies", &stats.errors),
             ("dump_payload_sanitizations", &0),
             ("total_reads_processed", &stats.commands),

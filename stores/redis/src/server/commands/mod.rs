@@ -35,6 +35,7 @@ pub(crate) mod sorted_algebra;
 pub(crate) mod sorted_ranges;
 pub(crate) mod sorted_sets;
 pub(crate) mod strings;
+mod tracking;
 pub(crate) mod transactions;
 
 use crate::protocol::resp::{self, Reply};

@@ -135,7 +135,7 @@ fn list(table: &Table, args: &[&[u8]], version: Version) -> Result<Reply, Reply>
 }
 
 /// The keys of a command with its arguments, each with what is done to it.
-fn keys<'a>(
+pub(super) fn keys<'a>(
     table: &Table,
     args: &[&'a [u8]],
     version: Version,

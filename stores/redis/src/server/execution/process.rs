@@ -1,12 +1,13 @@
 //! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
+use super::command::keys;
 use super::row::{Command, Run};
 use super::table::TABLE;
 use crate::protocol::resp::Reply;
-use crate::server::catalogue::flags;
+use crate::server::catalogue::{self, flags};
 use crate::server::node::{
-    Answer, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY, SessionId,
-    Sha, only_listens, script_flags,
+    Answer, Cause, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY,
+    SessionId, Sha, only_listens, script_flags,
 };
 
 /// The treatment of a command.
@@ -21,12 +22,25 @@ enum Admission {
 impl Node {
     /// Executes, queues, postpones or refuses a command of a session.
     pub(crate) fn process(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
+        self.tracking.turn = Some(id);
         let next = self.decide(id, args);
+        if self.tracking.used && !self.continues_caching(id, args) {
+            self.advance_caching(id);
+        }
         // One that waits is not done yet.
         if !matches!(next, Next::Blocked | Next::Runaway(_)) {
             self.advance_answers(id);
         }
         next
+    }
+
+    /// True if CLIENT CACHING still holds after a command: one about the client itself, or one that is kept for the end of a pause.
+    fn continues_caching(&self, id: SessionId, args: &[&[u8]]) -> bool {
+        let about_client = |name: &&[u8]| name.eq_ignore_ascii_case(b"client");
+        let known = |sub: &&[u8]| catalogue::subcommand("client", sub, self.store.version).is_some();
+        let waiting = self.session(id).waiting.as_deref();
+        args.first().is_some_and(about_client) && args.get(1).is_none_or(known)
+            || waiting.is_some_and(|waiting| matches!(waiting.cause, Cause::Pause { .. }))
     }
 
     fn decide(&mut self, id: SessionId, args: &[&[u8]]) -> Next {
@@ -116,6 +130,10 @@ impl Node {
         self.stats.commands += 1;
         self.stats.of(command.nth).done += 1;
         self.store.selected = self.session(id).database;
+        let remembers = self.tracking.used && self.remembers(id);
+        if remembers && SCRIPTS.contains(&command.name) {
+            self.tracking.of_script = self.keys_of(args);
+        }
         let answer = match command.run {
             Run::Data(run) => run(&mut self.store, args).map(Answer::from),
             Run::Server(run) => run(self, id, args),
@@ -130,7 +148,11 @@ impl Node {
             self.slow.keep(session, at, micros, args, most);
         }
         if !self.store.changes.is_empty() {
-            self.digest_changes();
+            self.digest_own_changes(false);
+        }
+        if remembers && command.is(flags::READONLY) && !SCRIPTS.contains(&command.name) {
+            let keys = self.keys_of(args);
+            self.remember(id, keys.iter().map(Vec::as_slice));
         }
         if let Some(reply) = &answer.reply {
             if let Reply::Error(text) = reply {
@@ -144,7 +166,14 @@ impl Node {
         if monitored && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
             self.show(id, false, args);
         }
+        self.send_pending(id);
         answer.next
+    }
+
+    /// The keys that a command names.
+    fn keys_of(&self, args: &[&[u8]]) -> Vec<Vec<u8>> {
+        let keys = keys(&TABLE, args, self.store.version).unwrap_or_default();
+        keys.into_iter().map(|(key, _)| key.to_vec()).collect()
     }
 
     /// The flags of a command. A script that says what it does has others than one that may do anything.
@@ -181,6 +210,7 @@ impl Node {
             let ends = matches!(command.name, "exec" | "discard" | "quit" | "reset");
             let demanding = flags & flags::DENYOOM != 0 || multi && !ends;
             self.short_of_memory = !self.make_room();
+            self.digest_changes();
             if self.short_of_memory && demanding {
                 return Err(OUT_OF_MEMORY);
             }

@@ -85,10 +85,24 @@ impl Node {
                 .map(|answer| answer.reply.unwrap_or(Reply::Nil)),
         };
         self.stats.of(command.nth).failed += u32::from(result.is_err());
+        if self.tracking.used {
+            self.remember_of_script(command);
+        }
         if !self.monitors.is_empty() && !command.is(flags::SKIP_MONITOR | flags::ADMIN) {
             self.show(self.current.unwrap_or_default(), true, args);
         }
         result
+    }
+
+    /// A script that reads anything has read the keys that it was given, as Redis sees it.
+    fn remember_of_script(&mut self, command: &Command) {
+        self.digest_own_changes(true);
+        let Some(id) = self.current.filter(|id| command.is(flags::READONLY) && self.remembers(*id)) else {
+            return;
+        };
+        let keys = std::mem::take(&mut self.tracking.of_script);
+        self.remember(id, keys.iter().map(Vec::as_slice));
+        self.tracking.of_script = keys;
     }
 
     fn select_in_script(&mut self, index: &[u8]) -> Result<Reply, Reply> {

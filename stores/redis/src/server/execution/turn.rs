@@ -41,6 +41,7 @@ impl Node {
         self.unwatch(id);
         self.unlisten_all(id);
         self.monitors.retain(|other| *other != id);
+        self.stop_tracking(id);
         self.sessions.remove(&id);
         self.lose_replica(id);
     }
@@ -85,6 +86,7 @@ impl Node {
         }
         self.end_overdue();
         self.serve_ready();
+        self.end_turn();
         self.take_effects()
     }
 
@@ -95,6 +97,7 @@ impl Node {
         let dropped = if self.is_replica() { 0 } else { self.store.drop_leased(most) };
         self.digest_changes();
         self.serve_ready();
+        self.end_turn();
         (dropped, self.take_effects())
     }
 

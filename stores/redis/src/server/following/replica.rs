@@ -107,12 +107,14 @@ impl Node {
         if let Some(offset) = acknowledged {
             link.acknowledge(offset);
         }
+        self.end_turn();
         Ok(Some(Heard { effects, resynced }))
     }
 
     /// Takes over the primary's full copy. This node's own replicas have to begin anew as well.
     fn resync(&mut self, copy: Store, id: ReplicationId, offset: u64) -> Effects {
         self.store.replace(copy);
+        self.digest_changes();
         self.replication.history.adopt(id, offset);
         self.cut_replicas();
         self.linked(0);

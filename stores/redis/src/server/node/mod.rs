@@ -7,6 +7,7 @@
 //! there is something, and how a command is executed that is kept during a pause.
 
 mod answers;
+mod caching;
 mod channels;
 mod config;
 mod delivery;
@@ -24,9 +25,11 @@ mod shebang;
 mod slow;
 mod state;
 mod stats;
+mod tracking;
 mod waiting;
 mod watch;
 
+pub(crate) use caching::Caching;
 pub(crate) use channels::Kind as ChannelKind;
 pub use config::PORT;
 pub(crate) use config::{IsOver, Mover, OutputLimit, Watch};

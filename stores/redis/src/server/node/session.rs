@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::caching::Caching;
 use super::ids::{KeptCommand, SessionId};
 use super::queues::Waiting;
 use crate::protocol::resp::{Protocol, Reply};
@@ -44,6 +45,8 @@ pub struct Session {
     pub(crate) overtaken: bool,
     /// The channels that it listens to.
     pub(crate) heard: Option<Box<Heard>>,
+    /// Its cache, if it is notified of changes.
+    pub(crate) caching: Option<Box<Caching>>,
     /// True if it is shown all commands.
     pub(crate) monitors: bool,
     /// CLIENT NO-EVICT and CLIENT NO-TOUCH.
@@ -111,6 +114,11 @@ impl Session {
     /// True while it may send nothing but what is about its subscriptions.
     pub(crate) fn only_listens(&self) -> bool {
         self.protocol == Protocol::Two && self.heard.as_ref().is_some_and(|heard| heard.total() > 0)
+    }
+
+    /// True while it listens to a channel or a pattern.
+    pub(crate) fn listens(&self) -> bool {
+        self.heard.as_ref().is_some_and(|heard| heard.total() > 0)
     }
 
     /// True while it waits.

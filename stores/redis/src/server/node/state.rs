@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use super::caching::Tracking;
 use super::channels::Channels;
 use super::config::{Config, OutputLimit};
 use super::delivery::Delivery;
@@ -45,6 +46,8 @@ pub struct Node {
     pub(super) watched_keys: BTreeMap<(usize, Vec<u8>), Vec<SessionId>>,
     /// The listeners of channels.
     pub(crate) channels: Box<Channels>,
+    /// What clients have read and want to be notified of.
+    pub(crate) tracking: Box<Tracking>,
     /// The sessions that are shown all commands.
     pub(crate) monitors: Vec<SessionId>,
     /// CLIENT PAUSE.

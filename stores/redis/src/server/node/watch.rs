@@ -1,5 +1,5 @@
 //! The effects of changes of keys: transactions that watch them fail, clients that wait for them are served,
-//! listeners are notified (Redis 7.0 `multi.c`, `blocked.c`, `notify.c`).
+//! clients that have read them are notified, listeners are notified (Redis 7.0 `multi.c`, `blocked.c`, `tracking.c`, `notify.c`).
 
 use super::ids::SessionId;
 use super::session::{Transaction, Watched};
@@ -53,13 +53,23 @@ impl Node {
 
     /// The dataset need not say what happens to keys if nobody wants to know.
     pub(crate) fn look_away(&mut self) {
-        self.store.watching =
-            !self.watched_keys.is_empty() || !self.queues.keys.is_empty() || self.config.notifications != 0;
+        self.store.watching = !self.watched_keys.is_empty()
+            || !self.queues.keys.is_empty()
+            || self.config.notifications != 0
+            || self.tracking.used;
     }
 
     /// Notifies everybody concerned of changes of keys.
     pub(crate) fn digest_changes(&mut self) {
         for change in std::mem::take(&mut self.store.changes) {
+            if change.touch == Touch::Flushed {
+                self.invalidate_all();
+                continue;
+            }
+            // A database that is emptied or swapped is not announced key by key.
+            if self.tracking.used && change.touch != Touch::Same && change.event.is_some() {
+                self.invalidate(&change.key);
+            }
             if let Some((class, event)) = change.event {
                 self.notify(class, event, &change.key, change.database);
             }

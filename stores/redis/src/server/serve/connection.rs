@@ -206,6 +206,7 @@ impl Connection {
                 return Ok(Next::Close);
             }
         }
+        server.end_turn(origin, self.id, &mut self.reply);
         self.waiting = matches!(next, Next::Blocked | Next::Runaway(_));
         if !self.reply.is_empty() && self.answer(server, origin).await? == Next::Close {
             return Ok(Next::Close);

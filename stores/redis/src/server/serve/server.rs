@@ -147,6 +147,17 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Ends the turn in which a client's commands were executed.
+    pub(super) fn end_turn(&self, origin: Origin, id: SessionId, reply: &mut Vec<u8>) {
+        let mut shared = self.shared();
+        if shared.node.tracking.used {
+            shared.node.end_turn_of(id, reply);
+            self.publish(&mut shared, origin, Effects::default());
+        }
+    }
+}
+
 fn send(outboxes: &BTreeMap<SessionId, Slot<Parcel>>, to: SessionId, parcel: Parcel) {
     if let Some(outbox) = outboxes.get(&to) {
         outbox.put(parcel);

@@ -326,6 +326,12 @@ impl Store {
 
     /// Deletes all keys of the selected database; their number.
     pub fn clear_selected(&mut self) -> usize {
+        let count = self.empty_selected();
+        self.flushed();
+        count
+    }
+
+    fn empty_selected(&mut self) -> usize {
         let entries = std::mem::take(self.current_mut());
         let count = entries.len();
         for (key, entry) in entries {
@@ -344,9 +350,10 @@ impl Store {
         let mut count = 0;
         for database in 0..DATABASES {
             self.selected = database;
-            count += self.clear_selected();
+            count += self.empty_selected();
         }
         self.selected = selected;
+        self.flushed();
         count
     }
 
@@ -408,6 +415,7 @@ impl Store {
                 }
             }
         }
+        self.flushed();
     }
 
     /// Begins another sequence of random choices.

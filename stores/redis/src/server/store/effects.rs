@@ -46,4 +46,6 @@ pub enum Touch {
     Replaced,
     /// Where it was not, it is now, but dead: who watches it sees nothing at both times.
     CameDead,
+    /// A database was emptied: no key is named.
+    Flushed,
 }

@@ -45,6 +45,13 @@ impl Store {
         }
     }
 
+    /// Says that a database was emptied.
+    pub(super) fn flushed(&mut self) {
+        if self.watching {
+            self.note(self.selected, &[], Touch::Flushed, None);
+        }
+    }
+
     pub(super) fn note(
         &mut self,
         database: usize,
