@@ -11,7 +11,7 @@ use picklock_sim::store::Topology;
 use super::draw::{Draw, at};
 use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
-use super::params::{FOR, LINKS, TIMES, any_section};
+use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section};
 use super::served::{Served, Words};
 use super::site::{AtSite, Where, here};
 use picklock_sim::param::{Args, Param, Word};
@@ -21,7 +21,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "partition",
     number: "F7",
     doc: "a client is cut off from some of the servers, both ways or one way",
-    params: params![TIMES, FOR, LINKS, SERVERS, WAY, START],
+    params: params![TIMES, FOR, LINKS, SERVERS, WAY, START, PHASE, CLIENT, SECTION],
     from_points: true,
     last_section: any_section,
     applies,
@@ -73,6 +73,15 @@ const START: Param<Word> = Param {
 
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_permitted_links(args, topology)?;
+    let any = Args::defaults(FAULT.params);
+    let chooses = args.get(PHASE) != any.get(PHASE)
+        || args.get(CLIENT) != any.get(CLIENT)
+        || args.get(SECTION) != any.get(SECTION);
+    if chooses && args.get(START) == "instant" {
+        return Err(
+            "`phase`, `client` and `section` choose a phase to start at, and `start` is an instant".into()
+        );
+    }
     match args.get(SERVERS) {
         "minority" if topology.stores == topology.quorum() => {
             Err(format!("{} stores have no minority to cut off", topology.stores))

@@ -89,6 +89,18 @@ fn every_fault_declares_defaults_of_its_domains_and_a_number_of_hits() {
 }
 
 #[test]
+fn a_partition_starts_in_the_phase_the_client_and_the_section_that_are_named() {
+    let named = "[[fault]]\nkind = 'partition'\nphase = 'work'\nclient = 2\nsection = 1";
+    let found = injections(named, &design(1, false));
+    assert!(found.len() >= 400, "{}", found.len());
+    let is_there =
+        |point: &Point| point.phase == Phase::Work && &*point.host == "client-2" && point.section == 1;
+    assert!(found.iter().all(|cut| is_there(point(cut))), "{:?}", point(&found[0]));
+    let why = scenario(&format!("{named}\nstart = 'instant'")).applies(&design(1, false)).unwrap_err();
+    assert!(why.contains("`start` is an instant"), "{why}");
+}
+
+#[test]
 fn every_fault_hits_a_design_that_it_applies_to() {
     for fault in ALL {
         let found = injections(&format!("[[fault]]\nkind = '{}'", fault.name), &design(1, true));
