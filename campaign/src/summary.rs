@@ -55,6 +55,10 @@ pub struct Cell {
     pub hit_lock: u64,
     /// For each fault, the runs in which it made a difference.
     pub took_effect: BTreeMap<String, u64>,
+    /// For each request that a simulated store refused because it does not have it, the runs in which it did. A run in which one
+    /// did is inconclusive unless it violates something, and nobody is said to be blocked in it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_modelled: BTreeMap<String, u64>,
     /// For faults that an exploration placed everywhere, what it tried and found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exhausted: Vec<Exhausted>,

@@ -29,6 +29,9 @@ pub struct Tally {
     pub violations: BTreeMap<&'static str, Seen>,
     /// For each fault, the runs in which it made a difference.
     pub took_effect: BTreeMap<String, u64>,
+    /// For each request that a simulated store refused because it does not have it, the runs in which it did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_modelled: BTreeMap<String, u64>,
     /// For each invariant, the runs of which it said nothing.
     #[serde(deserialize_with = "by_invariant")]
     pub silent: BTreeMap<&'static str, u64>,
@@ -63,6 +66,9 @@ impl Tally {
         for fault in &run.took_effect {
             *self.took_effect.entry(fault.clone()).or_default() += 1;
         }
+        for name in &run.not_modelled {
+            *self.not_modelled.entry(name.clone()).or_default() += 1;
+        }
         self.metrics.merge(&run.metrics);
     }
 
@@ -76,6 +82,9 @@ impl Tally {
         }
         for (fault, runs) in other.took_effect {
             *self.took_effect.entry(fault).or_default() += runs;
+        }
+        for (name, runs) in other.not_modelled {
+            *self.not_modelled.entry(name).or_default() += runs;
         }
         for (invariant, runs) in other.silent {
             *self.silent.entry(invariant).or_default() += runs;
@@ -110,6 +119,7 @@ impl Tally {
                 .collect(),
             hit_lock: self.hit_lock,
             took_effect: self.took_effect.clone(),
+            not_modelled: self.not_modelled.clone(),
             met: met.as_ref().map(Result::is_ok),
             unmet_because: met.and_then(Result::err),
             expected,

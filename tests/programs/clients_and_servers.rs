@@ -115,6 +115,24 @@ fn a_program_that_changed_is_not_taken_for_the_one_of_the_repro() {
 }
 
 #[test]
+fn a_program_that_sends_what_is_not_modelled_is_not_judged_for_it() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let script = "import socket, sys\nstore = socket.create_connection((\"node-1\", 6379))\nfor line in sys.stdin:\n store.sendall(b\"XADD locks * a 1\\r\\n\")\n print(\"error\", store.recv(99).decode().strip(), flush=True)";
+    let (command, here) = (python(script), Path::new("."));
+    for scenario in ["calm", "client-crash"] {
+        let output = run_in(here, &["run", "--program", &command, "--scenario", scenario, "--seeds", "2"]);
+        assert_eq!(output.code, Some(3), "{}{}", output.stdout, output.stderr);
+        assert!(output.stdout.contains("XADD is not modelled, which 2 of 2 runs"), "{}", output.stdout);
+        assert!(output.stdout.contains("--servers real"), "{}", output.stdout);
+        assert!(!output.stdout.contains("progress"), "{}", output.stdout);
+    }
+    let story = run_in(here, &["replay", &format!("program:{command}"), "calm", "0", "--full"]).stdout;
+    assert!(story.contains("refuses XADD for client-") && story.contains(": it is not modelled"), "{story}");
+}
+
+#[test]
 fn an_error_of_a_program_is_reported_with_what_was_expected() {
     if !can_run(&["python3"]) {
         return;

@@ -42,6 +42,8 @@ pub struct Checked {
     pub took_effect: BTreeSet<String>,
     /// True if a fault hit what was granted or held; where none is scheduled, whether somebody waited for somebody.
     pub hit_lock: bool,
+    /// The requests that a simulated store refused because it does not have them.
+    pub not_modelled: BTreeSet<String>,
     /// The reason for which the run is inconclusive, if it is.
     pub inconclusive: Option<&'static str>,
     /// Measures of the run.
@@ -100,12 +102,16 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let inconclusive = inconclusive(&plan, &took_effect, contested).or_else(|| {
         history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
     });
+    let not_modelled: BTreeSet<String> = trace.not_modelled().map(str::to_owned).collect();
+    let lacking = (!not_modelled.is_empty()).then_some("a store refused what is not modelled");
+    let inconclusive = lacking.or(inconclusive);
     let hit_lock = if plan.injections.is_empty() { contested } else { !hits.is_empty() };
     Checked {
         plan,
         outcomes,
         took_effect,
         hit_lock,
+        not_modelled,
         inconclusive,
         metrics,
         trace,

@@ -10,6 +10,7 @@
 //! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run
 //! that ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making
 //! it, or the answer that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled.
+//! Nor is a run judged in which a simulated store refused what the product takes: who gets an error in its place may give up.
 //! How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_model::trace::{Event, What};
@@ -60,6 +61,9 @@ fn check(history: &History<'_>) -> Outcome {
             return Outcome::Holds;
         };
         return Outcome::Inconclusive(open.to_owned());
+    }
+    if let Some(name) = history.trace.not_modelled().next() {
+        return Outcome::Inconclusive(format!("{name} is not modelled: try --servers real"));
     }
     judged(history, findings)
 }
@@ -164,6 +168,14 @@ mod tests {
             Script::new().at(0).waits(B1).waits(A1).asked(A1, "acquire stock 10000").at(5).gives_up(A1);
         let trace = script.at(90).prints(A1, "granted owner=a").at(300).gives_up(B1).trace();
         assert_eq!(finding(&INVARIANT, &trace).width, wide(210));
+    }
+
+    #[test]
+    fn nobody_is_blocked_by_a_store_that_is_not_modelled_whole() {
+        let name = "XADD".to_owned();
+        let script = Script::new().at(0).waits(A1).at(9).event(NODE_1, None, What::NotModelled { name });
+        let why = Outcome::Inconclusive("XADD is not modelled: try --servers real".to_owned());
+        assert_eq!(judge(&INVARIANT, &script.at(101).acquires(A1).trace()), why);
     }
 
     #[test]

@@ -219,6 +219,10 @@ mod encode {
             What::Shares { key } => tagged(out, 40, key),
             What::RenewalDenied { key } => tagged(out, 41, key),
             What::LeaseLost { key } => tagged(out, 50, key),
+            What::NotModelled { name } => {
+                out.push(51);
+                text(out, name);
+            }
             What::Asked { line } => {
                 out.push(42);
                 text(out, line);

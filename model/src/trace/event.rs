@@ -240,6 +240,11 @@ pub enum What {
     /// This member leads no longer.
     #[serde(alias = "demoted")]
     StoppedLeading,
+    /// A simulated store refused a request that the product takes: the simulation does not have it.
+    NotModelled {
+        /// The command, or the part of it that is missing.
+        name: String,
+    },
     /// A monitor of the stores found something out or took a step of a failover.
     Noticed {
         /// What, in that server's own words.

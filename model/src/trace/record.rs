@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::belief::{Belief, Exclusion};
 use super::condition::Conditions;
 use super::digest::Digest;
-use super::event::Event;
+use super::event::{Event, What};
 use super::outage::Outage;
 use crate::ids::{GrantId, HostId};
 use crate::time::TrueTime;
@@ -140,6 +140,14 @@ pub struct Hit {
 }
 
 impl Trace {
+    /// The requests that a simulated store refused because it does not have them, in the order of time.
+    pub fn not_modelled(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter_map(|event| match &event.what {
+            What::NotModelled { name } => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// The name of a host; `?` if the trace does not know it (a damaged file).
     #[must_use]
     pub fn host_name(&self, host: HostId) -> &str {

@@ -139,6 +139,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::LeaseLost { .. } => "its lease is lost".to_owned(),
         What::BecameLeader => "is the primary now".to_owned(),
         What::StoppedLeading => "is a replica now".to_owned(),
+        What::NotModelled { name } => format!("lacks {name}"),
         What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
         What::ResourceRead { value, .. } => format!("reads {value}{whose}"),
         What::ResourceWritten { value, .. } => format!("writes {value}{whose}"),

@@ -63,6 +63,21 @@ pub(crate) fn counts(cell: &Cell, invariant: &str) -> bool {
 
 /// The findings in words: violations with their counts, or what their absence amounts to.
 pub(crate) fn found(cell: &Cell) -> String {
+    let lacking = not_modelled(cell);
+    let each = [said(cell), lacking];
+    each.iter().filter(|words| !words.is_empty()).map(String::as_str).collect::<Vec<_>>().join("; ")
+}
+
+/// The requests of the lock that its store refused because the simulation does not have them; empty if there were none.
+fn not_modelled(cell: &Cell) -> String {
+    let Some(runs) = cell.not_modelled.values().max() else { return String::new() };
+    let names: Vec<&str> = cell.not_modelled.keys().map(String::as_str).collect();
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let of = format!("{runs} of {} {}", cell.runs, numbers::plural(cell.runs, "run"));
+    format!("{} {are} not modelled, which {of} met: try --servers real", names.join(", "))
+}
+
+fn said(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
         Mark::Inconclusive if cell.runs == 0 => "not run".to_owned(),
@@ -252,6 +267,14 @@ mod tests {
             met,
             ..Cell::default()
         }
+    }
+
+    #[test]
+    fn a_cell_names_what_is_not_modelled() {
+        let not_modelled = [("XADD".to_owned(), 3)].into();
+        let cell = Cell { runs: 4, unknown: 4, not_modelled, ..Cell::default() };
+        let words = "no run was conclusive; XADD is not modelled, which 3 of 4 runs met: try --servers real";
+        assert_eq!(found(&cell), words);
     }
 
     #[test]

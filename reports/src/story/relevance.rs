@@ -189,7 +189,8 @@ impl<'a> View<'a> {
             | What::Crashed { .. }
             | What::Restarted
             | What::BecameLeader
-            | What::StoppedLeading => in_time,
+            | What::StoppedLeading
+            | What::NotModelled { .. } => in_time,
             What::Noticed { text } => in_time && turns(text),
             // That a fault made a difference is counted, and shows in what it did.
             What::TookEffect { .. } => false,

@@ -280,6 +280,7 @@ impl<'a> Names<'a> {
             }
             What::BecameLeader => format!("becomes the primary{}", self.without(event)),
             What::StoppedLeading => "becomes a replica".to_owned(),
+            What::NotModelled { name } => format!("refuses {name}{whose}: it is not modelled"),
             What::Noticed { text } => format!("announces {text}"),
             What::ResourceRead { key, value, token } => {
                 format!("reads `{key}` = {value}{whose}{}", with(*token))

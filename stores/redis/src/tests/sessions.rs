@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_model::time::{EPOCH_NS, WallTime};
+use picklock_model::trace::What;
 use proptest::prelude::*;
 
 use crate::protocol::resp::Requests;
@@ -393,7 +394,7 @@ fn clients_with_a_cache_are_counted_and_shown_and_forgotten_when_they_go() {
 }
 
 #[test]
-fn a_client_is_told_of_what_expires_is_evicted_or_is_too_much_to_remember() {
+fn a_client_is_notified_of_what_expires_is_evicted_or_is_too_much_to_remember() {
     let mut table = Table::new(&["a", "b"]);
     table.run("a", "HELLO 3");
     table.run("a", "CLIENT TRACKING ON");
@@ -411,4 +412,35 @@ fn a_client_is_told_of_what_expires_is_evicted_or_is_too_much_to_remember() {
     table.pass(100);
     assert!(table.heard("a").starts_with(">2 $10 invalidate *1 $1 "));
     assert!(table.run("b", "INFO stats").contains("tracking_total_keys:1"));
+}
+
+#[test]
+fn what_redis_takes_and_the_node_does_not_is_an_event_of_the_run() {
+    let mut table = Table::new(&["a"]);
+    let mut lacks = |line: &str| {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let id = table.clients["a"];
+        let mut out = Vec::new();
+        let outcome = table.node.execute(table.now, id, &words, &mut out);
+        let events = outcome.effects.events.into_iter().map(|event| match event {
+            What::NotModelled { name } => name,
+            other => panic!("{other:?}"),
+        });
+        (events.collect::<Vec<_>>().join(", "), String::from_utf8(out).unwrap())
+    };
+    let modelled = |reply: &str| (String::new(), reply.to_owned());
+    assert_eq!(lacks("xadd s * a 1"), ("XADD".into(), "-ERR XADD is not modelled\r\n".into()));
+    assert_eq!(lacks("XGROUP CREATE s g $").0, "XGROUP CREATE");
+    assert_eq!(lacks("FUNCTION LOAD x").0, "FUNCTION LOAD");
+    assert_eq!(lacks("EVAL return{redis.pcall('PFADD','k','a')} 0").0, "PFADD");
+    // What Redis refuses as well.
+    assert_eq!(lacks("XADD s"), modelled("-ERR wrong number of arguments for 'xadd' command\r\n"));
+    assert_eq!(
+        lacks("XGROUP CREATE"),
+        modelled("-ERR wrong number of arguments for 'xgroup|create' command\r\n")
+    );
+    assert_eq!(lacks("XGROUP NOSUCH"), modelled("-ERR unknown subcommand 'NOSUCH'. Try XGROUP HELP.\r\n"));
+    assert_eq!(lacks("NOSUCH").0, "");
+    assert_eq!(lacks("WAITAOF 0 0 0").0, "");
+    assert_eq!(lacks("CLUSTER INFO").0, "");
 }

@@ -72,9 +72,8 @@ pub(crate) fn acl(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answe
         () if is(b"SETUSER") => {
             let grants = |rule: &&[u8]| changes_nothing(rule, open);
             if args[2] != b"default" || !args[3..].iter().all(grants) {
-                return Err(Reply::error(
-                    "ERR Users besides 'default', and rules that restrict it, are not modelled",
-                ));
+                let what = "ACL SETUSER of another user than 'default', or of one with fewer rights,";
+                return Err(node.store.not_modelled(what));
             }
             Reply::OK
         }

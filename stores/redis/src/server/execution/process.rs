@@ -55,6 +55,7 @@ impl Node {
         let command = match TABLE.resolve(name, args, self.store.version) {
             Ok(command) => command,
             Err(reply) => {
+                let reply = self.refusal(args, reply);
                 let ends = name.eq_ignore_ascii_case(b"exec");
                 self.refuse(id, ends, reply);
                 return Next::Continue;
@@ -86,6 +87,12 @@ impl Node {
                 Next::Continue
             }
         }
+    }
+
+    /// The reply to a command that is not in the table, instead of this one if it is Redis's and only the node does not have it.
+    pub(super) fn refusal(&mut self, args: &[&[u8]], reply: Reply) -> Reply {
+        let lacking = TABLE.lacks(args, self.store.version);
+        lacking.map_or(reply, |name| self.store.not_modelled(&name))
     }
 
     /// Answers a command that is not executed. A transaction that it belongs to will fail.

@@ -21,7 +21,7 @@ impl Node {
             Err(Reply::Error(text)) if text.starts_with("ERR wrong number") => {
                 Err(Reply::error("ERR Wrong number of args calling Redis command from script"))
             }
-            Err(_) => Err(Reply::error("ERR Unknown Redis command called from script")),
+            Err(_) => Err(self.refusal(args, Reply::error("ERR Unknown Redis command called from script"))),
             Ok(command) => match self.admit_from_script(running, &command, args[0]) {
                 Ok(()) => {
                     running.wrote |= command.is(flags::WRITE);

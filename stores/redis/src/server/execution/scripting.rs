@@ -130,7 +130,7 @@ pub(crate) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
             Reply::OK
         }
         [_, _] if is(b"KILL") => kill(node)?,
-        _ if is(b"DEBUG") => return Err(Reply::error("ERR Script debugging is not modelled")),
+        _ if is(b"DEBUG") => return Err(node.store.not_modelled("SCRIPT DEBUG")),
         _ => help("script", node.store.version),
     };
     Ok(reply.into())
@@ -164,7 +164,7 @@ pub(crate) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<
         () if is(b"KILL") => return Err(Reply::error("NOTBUSY No scripts in execution right now.")),
         () if is(b"RESTORE") && args[2] == EMPTY_DUMP => Reply::OK,
         () if is(b"RESTORE") => return Err(Reply::error("ERR DUMP payload version or checksum are wrong")),
-        () if is(b"LOAD") => return Err(Reply::error("ERR Libraries of functions are not modelled")),
+        () if is(b"LOAD") => return Err(node.store.not_modelled("FUNCTION LOAD")),
         () => help("function", node.store.version),
     };
     Ok(reply.into())

@@ -1,10 +1,18 @@
 //! The notices of a command: the commands that replicas get, and the events that clients subscribe to for a key.
 
+use picklock_model::trace::What;
+
 use super::dataset::Store;
 use super::effects::{Change, Part, Touch};
-use crate::protocol::resp;
+use crate::protocol::resp::{self, Reply};
 
 impl Store {
+    /// The reply to a request that Redis takes and this node does not have; the run notes it, and cannot be judged as one of Redis.
+    pub fn not_modelled(&mut self, name: &str) -> Reply {
+        self.effects.events.push(What::NotModelled { name: name.to_owned() });
+        Reply::Error(format!("ERR {name} is not modelled").into())
+    }
+
     /// Notes a change for replicas and the append-only file.
     pub fn propagate(&mut self, args: &[&[u8]]) {
         self.propagate_in(self.selected, args);
