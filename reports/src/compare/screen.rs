@@ -27,10 +27,8 @@ const NAME: usize = 24;
 /// The reasons of at least so many places are shown, however many designs there are.
 const LEAST: usize = 3;
 
-const ALONE: &str =
-    "0 (<p): no violation was found, so the rate is below p at 95%; ?: inconclusive; -: does not apply";
-const DIFFERENCES: &str =
-    "differences: percentage points, same seeds; probably not random if the interval does not contain 0";
+const ALONE: &str = "0 (<p): none found, rate below p at 95%; ?: inconclusive; -: does not apply";
+const DIFFERENCES: &str = "differences in percentage points; if 0 is outside, probably not random";
 const SUMMED: &str = "each figure: the share of the conclusive runs that violate the invariant; <p: no violation was found, so \
                       the rate is below p at 95%; ?: inconclusive; -: does not apply";
 
