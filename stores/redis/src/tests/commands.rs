@@ -218,9 +218,11 @@ fn a_write_to_an_expired_key_sees_neither_key_nor_lease() {
 }
 
 #[test]
-fn counters_are_no_records() {
+fn what_does_not_end_is_no_record_unless_it_was_absent() {
     let mut bench = Bench::new();
-    for line in ["INCR n", "SET n 5", "PEXPIRE n 1000", "DEL n", "SET plain v"] {
+    for line in
+        ["INCR n", "SET n 5", "PERSIST n", "DEL n", "SET plain v", "GETSET plain w", "PEXPIRE none 1000"]
+    {
         bench.run(line);
         assert_eq!(bench.events(), [], "{line}");
     }
@@ -232,6 +234,77 @@ fn counters_are_no_records() {
     bench.run("UNLINK lock plain");
     assert_eq!(bench.events(), [What::Deleted { key: key("lock") }]);
     assert_eq!(bench.writes(), ["UNLINK lock plain"]);
+}
+
+#[test]
+fn a_record_that_gets_its_lease_by_another_command_is_created_once() {
+    let created = || vec![What::Created { key: key("k") }];
+    let extended = || vec![What::Extended { key: key("k") }];
+    let leases = [
+        "PEXPIRE k 1000",
+        "EXPIRE k 1",
+        "PEXPIREAT k 1577836809000",
+        "EXPIREAT k 1577836809",
+        "GETEX k PX 1000",
+    ];
+    for value in ["SET k v", "GETSET k v", "MSET k v", "MSETNX k v", "INCR k", "APPEND k v"] {
+        for lease in leases {
+            let mut bench = Bench::new();
+            bench.run(value);
+            assert_eq!(bench.events(), [], "{value}");
+            bench.run(lease);
+            assert_eq!(bench.events(), created(), "{value}, {lease}");
+            bench.run(lease);
+            assert_eq!(bench.events(), extended(), "{value}, {lease} twice");
+            bench.run("DEL k");
+            assert_eq!(bench.events(), [What::Deleted { key: key("k") }]);
+            // The next one of the same client is another record.
+            bench.run(value);
+            bench.run(lease);
+            assert_eq!(bench.events(), created(), "{value}, {lease} after DEL");
+        }
+    }
+    for value in ["SETNX k v", "SET k v NX", "HSET k f v", "HINCRBY k f 1"] {
+        let mut bench = Bench::new();
+        bench.run(value);
+        assert_eq!(bench.events(), created(), "{value}");
+        bench.run("PEXPIRE k 1000");
+        assert_eq!(bench.events(), extended(), "{value}");
+    }
+    // Lists and sets are queues.
+    let mut bench = Bench::new();
+    for line in ["RPUSH k a", "PEXPIRE k 1000"] {
+        bench.run(line);
+        assert_eq!(bench.events(), [], "{line}");
+    }
+}
+
+#[test]
+fn a_record_that_has_run_out_is_created_anew_by_a_script_a_transaction_and_command_by_command() {
+    let anew = |lines: &[&[&[u8]]]| {
+        let mut bench = Bench::new();
+        bench.run("SET k me NX PX 10");
+        bench.pass(11);
+        let mut events = Vec::new();
+        for line in lines {
+            bench.call(line);
+            events.extend_from_slice(bench.events());
+        }
+        events.retain(|event| !matches!(event, What::Expired { .. }));
+        events
+    };
+    let script =
+        b"if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], 10) end
+        redis.call('set', KEYS[1], ARGV[1]) return redis.call('pexpire', KEYS[1], 10)";
+    let set: &[&[u8]] = &[b"SET", b"k", b"me"];
+    let lease: &[&[u8]] = &[b"PEXPIRE", b"k", b"10"];
+    let created = [What::Created { key: key("k") }];
+    let eval: &[&[u8]] = &[b"EVAL", script, b"1", b"k", b"me"];
+    assert_eq!(anew(&[eval]), created);
+    assert_eq!(anew(&[eval, eval]), [created[0].clone(), What::Extended { key: key("k") }]);
+    assert_eq!(anew(&[&[b"MULTI"], set, lease, &[b"EXEC"]]), created);
+    assert_eq!(anew(&[set, lease]), created);
+    assert_eq!(anew(&[lease]), [], "there was nothing to extend");
 }
 
 #[test]

@@ -390,6 +390,27 @@ fn a_record_that_comes_back_without_its_lease_has_lost_that_and_nothing_else() {
 }
 
 #[test]
+fn a_copy_makes_a_record_of_what_has_got_a_lease_and_a_record_stays_one() {
+    let mut group = Group::of(1);
+    group.run(0, "SET k v");
+    let copy_of_another = |group: &mut Group, lines: &[&str]| {
+        group.cut(1, 0);
+        group.members[0] = Member::new(7, None);
+        lines.iter().for_each(|line| drop(group.run(0, line)));
+        group.take_events(1);
+        group.link(1, 0);
+        group.take_events(1)
+    };
+    assert_eq!(
+        copy_of_another(&mut group, &["SET k v", "PEXPIRE k 60000"]),
+        [What::Created { key: key("k") }]
+    );
+    assert_eq!(copy_of_another(&mut group, &["SET k v"]), [What::LeaseLost { key: key("k") }]);
+    group.run(0, "DEL k");
+    assert_eq!(group.take_events(1), [What::Deleted { key: key("k") }]);
+}
+
+#[test]
 fn stale_replicas_may_be_ordered_to_be_silent() {
     let mut group = Group::of(1);
     group.run(1, "CONFIG SET replica-serve-stale-data no");

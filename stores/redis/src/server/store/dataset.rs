@@ -385,8 +385,11 @@ impl Store {
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
-        for entry in self.databases.iter_mut().flat_map(BTreeMap::values_mut) {
-            entry.encode(&self.thresholds);
+        for (old, new) in old.iter().zip(self.databases.iter_mut()) {
+            for (key, entry) in new {
+                entry.encode(&self.thresholds);
+                entry.record |= old.get(key).is_some_and(|old| old.record && old.value == entry.value);
+            }
         }
         let differs = |a: &Entry, b: Option<&Entry>| b.is_none_or(|b| a.value != b.value);
         for (old, new) in old.iter().zip(self.databases.iter()) {
@@ -402,7 +405,7 @@ impl Store {
                 }
             }
             for (key, entry) in new {
-                if entry.record && differs(entry, old.get(key)) {
+                if entry.record && old.get(key).is_none_or(|old| !old.record || old.value != entry.value) {
                     self.effects.events.push(What::Created { key: name(key) });
                 }
             }

@@ -3,6 +3,7 @@
 use picklock_model::trace::What;
 
 use super::dataset::{Access, DATABASES, Store, name};
+use super::value::Value;
 
 impl Store {
     /// True if the key of a database is dead though not deleted; none if there is no such key.
@@ -24,7 +25,7 @@ impl Store {
         }
     }
 
-    /// Sets when a live key ends. False if there is no such key.
+    /// Sets when a live key ends. False if there is no such key. A string that gets a lease in this way is a record from now on.
     pub fn expire_at(&mut self, key: &[u8], when: Option<i64>) -> bool {
         if !self.live(key) {
             return false;
@@ -35,6 +36,9 @@ impl Store {
         entry.expires = when;
         if entry.record {
             self.effects.events.push(What::Extended { key: name(key) });
+        } else if when.is_some() && matches!(entry.value, Value::String(_)) {
+            entry.record = true;
+            self.effects.events.push(What::Created { key: name(key) });
         }
         true
     }

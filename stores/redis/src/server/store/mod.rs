@@ -3,8 +3,9 @@
 //! Expiry is in milliseconds of the node's wall clock; a key is dead when `now > when`. A primary deletes a dead key
 //! when it is touched, or in the active cycle; a replica answers as if it were gone and waits for its primary to say so.
 //!
-//! A **record** is a key that stands for a lock: a string written by SET with NX or with an expiry, or a hash. Records
-//! are reported by neutral store events; other keys (counters made by INCR, plain values) are not.
+//! A **record** is a key that stands for a lock: a string written by SET with NX or with an expiry, a string that gets its
+//! expiry afterwards, from that moment on, or a hash. Records are reported by neutral store events; other keys (counters and
+//! plain values that do not end) are not.
 //!
 //! A command says what it did in two ways: [`Store::propagate`] for replicas and the append-only file, and
 //! [`Store::changed`] for clients that watch keys, wait for them, or listen to keyspace notifications.
