@@ -16,5 +16,6 @@ mod etcd;
 mod interpreter;
 #[path = "../support/nightly.rs"]
 mod nightly;
+mod records;
 mod seeded_bugs;
 mod zookeeper;

@@ -36,6 +36,8 @@ pub struct History<'t> {
     pub disruptions: Vec<&'t Event>,
     /// The wall clocks that were stepped or drift; all others show true spans.
     pub(super) walls: BTreeMap<HostId, Wall>,
+    /// True if a grant took up a record that an earlier section of its client had left behind: the owner is the client.
+    pub takes_up: bool,
 }
 
 /// One section: a request for the lock, and what became of it.

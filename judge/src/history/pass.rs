@@ -12,7 +12,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Trace, What};
 
-use super::names;
+use super::names::{self, RecordNames};
 use super::parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
 
 impl<'t> History<'t> {
@@ -22,13 +22,15 @@ impl<'t> History<'t> {
         let history = Pass::over(trace, BTreeMap::new(), true).into_history();
         let knows_tasks = !history.has_tasks();
         let names = match history.granted.is_empty() || history.knows_records() {
-            true => BTreeMap::new(),
+            true => RecordNames::default(),
             false => names::of(&history),
         };
-        if names.is_empty() && knows_tasks {
+        if names.locks.is_empty() && knows_tasks {
             return history;
         }
-        Pass::over(trace, names, knows_tasks).into_history()
+        let mut history = Pass::over(trace, names.locks, knows_tasks).into_history();
+        history.takes_up = names.taken_up;
+        history
     }
 }
 
@@ -85,6 +87,7 @@ impl<'t> Pass<'t> {
                 host_changes: Vec::new(),
                 disruptions: Vec::new(),
                 walls: BTreeMap::new(),
+                takes_up: false,
             },
             host_states: trace.hosts.iter().map(|host| initial(host.role)).collect(),
             keys: BTreeMap::new(),

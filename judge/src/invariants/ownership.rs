@@ -2,8 +2,8 @@
 //!
 //! Judged on hosts that take writes, by causal origin and not by the value stored, so that designs whose clients
 //! share one value are judged too, and so is a client that releases with a late request what it has acquired anew.
-//! An owner is a grant; where a holder may acquire once more what it holds, it is the client's task, whichever of its sections
-//! asks: what becomes of its count is judged by [`reentrancy`](super::reentrancy).
+//! An owner is a grant; where a holder may acquire once more what it holds, or takes up what an earlier section of it has left, it is
+//! the client's task, whichever of its sections asks: what becomes of its count is judged by [`reentrancy`](super::reentrancy).
 //! The requests of an unmodified program belong to its client: its library may send again for an earlier section while the present
 //! one is served, and only the client is known for sure.
 //! Requests of unknown origin and records that came by replication are not judged; expiry and loss belong to nobody.
@@ -53,8 +53,8 @@ fn foreign(
     let record = &history.records[touch.record];
     let (creator, toucher) = (record.created.grant?, touch.event.grant?);
     // A lock that one owner may acquire more than once, it may also continue and release where another of its sections left it.
-    let same_owner =
-        history.trace.reentrant && creator.client == toucher.client && creator.task == toucher.task;
+    let by_task = history.trace.reentrant || history.takes_up;
+    let same_owner = by_task && creator.client == toucher.client && creator.task == toucher.task;
     if creator == toucher || same_owner {
         return None;
     }

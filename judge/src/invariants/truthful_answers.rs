@@ -8,6 +8,8 @@
 //! No answer is about a record that an attempt before the one that was granted left behind:
 //! [`clean_failure`](super::clean_failure) judges that.
 //!
+//! A release may put another record in the place of its own, which says that the lock is free: such a mark is not judged.
+//!
 //! An error that leaves open what became of the call is no lie: see `LockError::in_doubt`. Where a store died or another member
 //! came to lead meanwhile, nobody is there to compare with. Where an owner may acquire more than
 //! once, a record that outlives a release is a matter of its count, which [`reentrancy`](super::reentrancy) judges. What a
@@ -86,7 +88,8 @@ impl<'t> Answers<'_, 't> {
             match &event.what {
                 What::Releasing { .. } => releasing = Some(event),
                 What::Released { error: None, .. } => {
-                    if !self.history.trace.reentrant && self.is_kept(event.at) {
+                    let marked = releasing.is_some_and(|releasing| self.is_marked_free(releasing));
+                    if !self.history.trace.reentrant && !marked && self.is_kept(event.at) {
                         let words = "got the answer that it had released, and the record was still there";
                         findings.push(self.lie(words, [releasing, Some(event)]));
                     }
@@ -148,6 +151,18 @@ impl<'t> Answers<'_, 't> {
         let live =
             |record: &&&Record<'_>| record.created.at < at && record.ended.is_none_or(|event| event.at >= at);
         self.records.iter().filter(live).count() >= self.quorum()
+    }
+
+    /// True if the release put another record in the place of one of the grant.
+    fn is_marked_free(&self, releasing: &Event) -> bool {
+        let replaced = |record: &&Record<'_>| {
+            record.ended.is_some_and(|by| {
+                matches!(by.what, What::Created { .. })
+                    && by.grant == Some(self.section.id)
+                    && self.history.sent_at(by, self.section) >= releasing.at
+            })
+        };
+        self.records.iter().any(replaced)
     }
 
     /// The last deletion in the service of the grant itself.
@@ -212,6 +227,30 @@ mod tests {
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["10 client-1 releasing", "12 client-1 released"]);
+    }
+
+    #[test]
+    fn a_release_that_marks_its_record_as_free_is_no_lie_and_a_renewal_that_made_it_anew_before_is_no_mark() {
+        let trace = held().releasing(A1).at(11).creates(A1, NODE_1).at(12).released(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+        let trace = held().creates(A1, NODE_1).at(11).releasing(A1).at(12).released(A1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1]);
+        let deleted = held().releasing(A1).at(11).deletes(A1, NODE_1).creates(A1, NODE_1).at(12);
+        assert_eq!(finding(&INVARIANT, &deleted.released(A1).trace()).grants, [A1]);
+    }
+
+    #[test]
+    fn a_minority_of_stores_and_a_later_acquire_may_have_a_record_after_a_release() {
+        let taken = |script: Script| script.creates(A1, NODE_1).creates(A1, NODE_2).creates(A1, NODE_3);
+        let held = || taken(Script::new().quorum(2).at(0).waits(A1)).at(1).acquires(A1).at(10).releasing(A1);
+        let trace = held().at(11).deletes(A1, NODE_1).deletes(A1, NODE_2).at(12).released(A1).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+        let trace = held().at(11).deletes(A1, NODE_1).at(12).released(A1).trace();
+        assert_eq!(finding(&INVARIANT, &trace).grants, [A1]);
+        let script =
+            Script::new().at(0).waits(A1).creates(A1, NODE_1).at(1).acquires(A1).at(10).releasing(A1);
+        let script = script.at(11).deletes(A1, NODE_1).creates(A2, NODE_1).at(12).released(A1);
+        assert_eq!(judge(&INVARIANT, &script.trace()), Outcome::Holds);
     }
 
     #[test]
