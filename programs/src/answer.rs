@@ -1,16 +1,17 @@
 //! The lines that a program and picklock exchange.
 //!
 //! ```text
-//! acquire lock:1 5000     ->  granted [token=7] [UNTIL] [owner=7f3a]          or  refused  or  error TEXT
-//! release lock:1          ->  released                                        or  error TEXT
-//! renew lock:1            ->  renewed [UNTIL]  or  lost                       or  error TEXT
+//! acquire lock:1 5000     ->  granted [token=7] [UNTIL] [owner=7f3a]  or  refused [retry_ms=500]  or  error TEXT
+//! release lock:1          ->  released                                                            or  error TEXT
+//! renew lock:1            ->  renewed [UNTIL]                         or  lost                    or  error TEXT
 //! ```
 //!
 //! Until when a grant may be relied on is said as the library says it: `until_ms=950`, from now, or `expires_ms=1700000000950`, on
 //! the wall clock since 1970. A program that stands still between a clock read and the answer makes the first too late.
 //!
 //! The number after the key of `acquire` is how long to wait for the lock at most, in milliseconds; a program that asks its
-//! library once and answers `refused` is asked again. The lease is in the environment, as `PICKLOCK_TTL_MS`.
+//! library once and answers `refused` is asked again: after `retry_ms`, or after a pause that grows where it says none. The lease
+//! is in the environment, as `PICKLOCK_TTL_MS`.
 
 use std::time::Duration;
 
@@ -26,7 +27,10 @@ pub enum Answer {
     /// It holds the lock.
     Granted(Granted),
     /// Somebody else does.
-    Refused,
+    Refused {
+        /// After how long it is to be asked again, if it says so.
+        retry: Option<Duration>,
+    },
     /// It holds the lock no more.
     Released,
     /// The lease was extended.
@@ -89,7 +93,7 @@ impl Question {
     pub fn expected(self) -> &'static str {
         match self {
             Question::Acquire => {
-                "`granted [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]`, `refused` or `error TEXT`"
+                "`granted [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]`, `refused [retry_ms=N]` or `error TEXT`"
             }
             Question::Release => "`released` or `error TEXT`",
             Question::Renew => "`renewed [until_ms=N | expires_ms=N]`, `lost` or `error TEXT`",
@@ -107,7 +111,11 @@ impl Question {
                 Some(Answer::Error(if rest.is_empty() { "no reason given" } else { rest }.to_owned()))
             }
             (Question::Acquire, "granted") => granted(rest).map(Answer::Granted),
-            (Question::Acquire, "refused") if rest.is_empty() => Some(Answer::Refused),
+            (Question::Acquire, "refused") if rest.is_empty() => Some(Answer::Refused { retry: None }),
+            (Question::Acquire, "refused") => {
+                let retry = Duration::from_millis(rest.strip_prefix("retry_ms=")?.parse().ok()?);
+                Some(Answer::Refused { retry: Some(retry) })
+            }
             (Question::Release, "released") if rest.is_empty() => Some(Answer::Released),
             (Question::Renew, "renewed") => {
                 let given = granted(rest)?;
@@ -147,7 +155,9 @@ mod tests {
         let line = "granted token=7 until_ms=950 owner=7f3a";
         assert_eq!(Question::Acquire.read(line), Some(Answer::Granted(all)));
         assert_eq!(Question::Acquire.read(" granted "), Some(Answer::Granted(Granted::default())));
-        assert_eq!(Question::Acquire.read("refused"), Some(Answer::Refused));
+        assert_eq!(Question::Acquire.read("refused"), Some(Answer::Refused { retry: None }));
+        let retry = Some(Duration::from_millis(500));
+        assert_eq!(Question::Acquire.read("refused retry_ms=500"), Some(Answer::Refused { retry }));
         assert_eq!(Question::Release.read("released"), Some(Answer::Released));
         assert_eq!(
             Question::Renew.read("renewed until_ms=3"),
@@ -162,9 +172,10 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_to_the_question_is_not_taken_for_one() {
-        for line in
-            ["", "Granted", "granted token=x", "granted maybe", "released", "granted token", "refused 3"]
-        {
+        let refused =
+            ["refused 3", "refused retry_ms=x", "refused retry_ms=-1", "refused retry_ms=1 retry_ms=2"];
+        let granted = ["", "Granted", "granted token=x", "granted maybe", "released", "granted token"];
+        for line in refused.iter().chain(&granted) {
             assert_eq!(Question::Acquire.read(line), None, "{line}");
         }
         assert_eq!(Question::Release.read("granted"), None);

@@ -15,9 +15,20 @@ use crate::answer::{Answer, Granted, Question};
 use crate::driver::{self, ExitReport, Handle};
 use crate::event::HostEvent;
 
+/// The shortest time after which a program is asked again that says when.
+const SHORTEST_RETRY: Duration = Duration::from_millis(1);
+/// The longest pause before the next question to a program that does not say when: half of what a design may take to retry.
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// At least so many of them are in a lease: pauses do not grow where a lease is short.
+const PAUSES_IN_A_LEASE: u32 = 20;
+/// How often a pause grows at most.
+const GROWS: u32 = 1000;
+
 /// A program on a host, asked for a lock.
 pub(crate) struct ProgramLock {
     host: Host,
+    /// The lease that it asks for.
+    ttl: Duration,
     checkpoint: Option<Duration>,
     fenced: bool,
     talk: Mutex<Talk>,
@@ -49,7 +60,17 @@ impl ProgramLock {
         fenced: bool,
     ) -> ProgramLock {
         let talk = Talk { handle: driver::start(&context.host, setup), unanswered: 0, grants: 0 };
-        ProgramLock { host: context.host.clone(), checkpoint, fenced, talk: Mutex::new(talk) }
+        let (host, ttl) = (context.host.clone(), context.ttl);
+        ProgramLock { host, ttl, checkpoint, fenced, talk: Mutex::new(talk) }
+    }
+
+    /// The bounds of the pause after so many refusals: those of every lock at first, a quarter of that more each time, up to a
+    /// small share of the lease. So a long lease is waited for in far fewer questions.
+    fn pause(&self, refusals: u32) -> Retry {
+        let Retry { min, max } = self.retry();
+        let most = (self.ttl / PAUSES_IN_A_LEASE).clamp(max, LONGEST_PAUSE.max(max));
+        let longest = (max + max / 4 * refusals.min(GROWS)).min(most);
+        Retry { min: min.max(longest / 3), max: longest }
     }
 
     async fn ask(&self, question: Question, line: String) -> Answer {
@@ -116,21 +137,30 @@ impl Lock for ProgramLock {
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
         let give_up = HostDriver::of(host).clocks().0 + wait;
+        let mut refusals = 0;
         loop {
             let left = give_up.since(HostDriver::of(host).clocks().0);
             host.begin_attempt();
-            let outcome =
+            let (outcome, retry) =
                 match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
                     Answer::Granted(given) => return Ok(Some(self.granted(key, given).await)),
-                    Answer::Error(text) => Err(LockError::in_doubt(text)),
-                    _ => Ok(None),
+                    Answer::Error(text) => (Err(LockError::in_doubt(text)), None),
+                    Answer::Refused { retry } => (Ok(None), retry),
+                    _ => (Ok(None), None),
                 };
-            let Retry { min, max } = self.retry();
-            let pause = host.rng().span(min, max);
+            let pause = match retry {
+                // A program that needs no time to refuse would be asked for ever at one instant.
+                Some(retry) => retry.max(SHORTEST_RETRY),
+                None => {
+                    let Retry { min, max } = self.pause(refusals);
+                    host.rng().span(min, max)
+                }
+            };
             if HostDriver::of(host).clocks().0 + pause >= give_up {
                 return outcome;
             }
             host.sleep(pause).await;
+            refusals += 1;
         }
     }
 

@@ -140,7 +140,7 @@ fn an_error_of_a_program_is_reported_with_what_was_expected() {
     let cases = [
         (
             "import sys\nfor line in sys.stdin: print(\"yes\", flush=True)",
-            ["answered `acquire lock:1", "`yes`", "`refused`"],
+            ["answered `acquire lock:1", "`yes`", "`refused [retry_ms=N]`"],
         ),
         (
             "import sys\nsys.stdin.readline(); sys.exit(3)",

@@ -17,5 +17,6 @@ mod interpreter;
 #[path = "../support/nightly.rs"]
 mod nightly;
 mod records;
+mod refusals;
 mod seeded_bugs;
 mod zookeeper;
