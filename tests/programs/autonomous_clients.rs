@@ -87,6 +87,33 @@ fn it_need_not_say_when_it_wants_the_lock() {
 }
 
 #[test]
+fn what_it_sends_after_it_has_said_that_it_frees_is_of_the_release() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let command =
+        format!("{} {}/tests/fixtures/twins/one_connection.py", python3(), env!("CARGO_MANIFEST_DIR"));
+    for program in [Program::new(&command).autonomous(), Program::new(&command).autonomous().clock_points()] {
+        for engine in ["event", "turmoil"] {
+            let replay = ["replay", &program.to_string(), "calm", "0", "--full", "--engine", engine];
+            let story = run_in(directory().path(), &replay).stdout;
+            // The events of one client, without the columns of holders.
+            let events = story.lines().filter_map(|line| Some(line.split_once(" client-1 ")?.1.trim_start()));
+            let events: Vec<&str> = events.collect();
+            let frees = events.iter().position(|event| event.contains("says `frees a`"));
+            let frees = frees.unwrap_or_else(|| panic!("{engine}: {story}"));
+            assert!(events[frees + 1].starts_with("begins to release"), "{engine}: {events:?}");
+            assert!(events[frees + 2].starts_with("sends segment"), "{engine}: {events:?}");
+            assert!(!events[frees - 1].starts_with("sends segment"), "{engine}: {events:?}");
+        }
+    }
+    let delayed =
+        run(&command, &["--scenario", "delay", "--set", "phase=release", "--seeds", "4", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&delayed.stdout).unwrap();
+    assert_eq!(report["cells"][0]["took_effect"]["delay"], 4, "{}", report["cells"][0]);
+}
+
+#[test]
 fn a_line_that_makes_no_sense_is_reported_with_what_was_expected() {
     if !can_run(&["python3"]) {
         return;
