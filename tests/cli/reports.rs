@@ -32,6 +32,7 @@ fn results_json_has_the_documented_fields() {
             "hit_lock",
             "skipped",
             "not_applicable",
+            "not_modelled",
             "violations",
             "took_effect",
             "exhausted",
