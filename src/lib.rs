@@ -71,6 +71,8 @@
 //! `picklock = { version = "0.1", default-features = false }`.
 
 pub mod experiments;
+#[cfg(feature = "cli")]
+pub mod museum;
 mod gate;
 #[cfg(doctest)]
 mod guide;

@@ -16,6 +16,7 @@ mod invocation;
 mod judge;
 mod list;
 mod merge;
+mod museum;
 mod pairing;
 mod programs;
 mod progress;
@@ -41,6 +42,7 @@ use explore::ExploreArgs;
 use judge::JudgeArgs;
 use list::ListArgs;
 use merge::MergeArgs;
+use museum::MuseumArgs;
 use replay::ReplayArgs;
 use run::RunArgs;
 use serve::ServeArgs;
@@ -104,6 +106,8 @@ enum Command {
     Conformance(ConformanceArgs),
     /// Test a statement about locks, or all of them
     Experiment(ExperimentArgs),
+    /// Show bugs of real libraries on the real packages, affected and fixed
+    Museum(MuseumArgs),
     /// Serve the simulated Redis on real sockets, for clients in any language
     Serve(ServeArgs),
     /// Print a completion script for a shell
@@ -136,6 +140,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Conformance(args) => conformance::conformance(&args),
         Command::Adapter(args) => adapter::adapter(&args),
         Command::Experiment(args) => experiment::experiment(&args),
+        Command::Museum(args) => museum::museum(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Completions { shell } => completions::print(shell, Cli::command()),
     };

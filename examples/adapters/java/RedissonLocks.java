@@ -1,0 +1,112 @@
+// The locks of Redisson, asked by picklock; the first argument says which: lock, fair, spin, fenced, read, write, multi, red, semaphore.
+//   picklock run --program 'java -cp target/adapters/java/lib/*:target/adapters/java RedissonLocks lock'
+// Further arguments: `lease` asks for a lease and has no watchdog, `twice` takes and gives back a lock twice before each acquire,
+// `threads` asks each time on a new thread, `batch` renews in the batches of lockWatchdogBatchSize=1.
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.redisson.Redisson;
+import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonRedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+class RedissonLocks {
+    static final long TTL = Long.parseLong(System.getenv("PICKLOCK_TTL_MS"));
+    static final Map<String, RLock> held = new HashMap<>();
+    static final Map<String, Long> tokens = new HashMap<>();
+    static List<RedissonClient> clients;
+    static List<String> words;
+
+    static RedissonClient client(String address) throws Exception {
+        var config = new Config();
+        config.setLockWatchdogTimeout(TTL);
+        if (words.contains("batch")) Config.class.getMethod("setLockWatchdogBatchSize", int.class).invoke(config, 1);
+        var sentinels = System.getenv("PICKLOCK_SENTINELS");
+        if (sentinels == null) {
+            config.useSingleServer().setAddress(address).setConnectionMinimumIdleSize(1).setConnectionPoolSize(4)
+                .setRetryAttempts(1).setTimeout(1000);
+        } else {
+            var servers = config.useSentinelServers().setMasterName(System.getenv("PICKLOCK_PRIMARY"));
+            for (var sentinel : sentinels.split(",")) servers.addSentinelAddress("redis://" + sentinel);
+        }
+        return Redisson.create(config);
+    }
+
+    static RLock of(String kind, RedissonClient client, String key) throws Exception {
+        switch (kind) {
+            case "fair": return client.getFairLock(key);
+            case "read": return client.getReadWriteLock(key).readLock();
+            case "write": return client.getReadWriteLock(key).writeLock();
+            case "spin": return (RLock) client.getClass().getMethod("getSpinLock", String.class).invoke(client, key);
+            case "fenced": return (RLock) client.getClass().getMethod("getFencedLock", String.class).invoke(client, key);
+            default: return client.getLock(key);
+        }
+    }
+
+    static RLock lock(String kind, String key) throws Exception {
+        RLock[] all = new RLock[clients.size()];
+        for (int at = 0; at < all.length; at++) all[at] = of(kind, clients.get(at), key);
+        if (kind.equals("red")) return new RedissonRedLock(all);
+        return kind.equals("multi") ? new RedissonMultiLock(all) : all[0];
+    }
+
+    static String answer(String verb, String key, String wait) throws Exception {
+        var kind = words.get(0);
+        if (verb.equals("acquire")) {
+            var lock = lock(kind, key);
+            if (words.contains("twice")) on(() -> { lock.lock(); lock.lock(); lock.unlock(); lock.unlock(); return null; });
+            long time = Long.parseLong(wait), lease = words.contains("lease") ? TTL : -1;
+            if (kind.equals("fenced")) {
+                var token = (Long) lock.getClass().getMethod("tryLockAndGetToken", long.class, long.class, TimeUnit.class)
+                    .invoke(lock, time, lease, TimeUnit.MILLISECONDS);
+                if (token == null) return "refused";
+                held.put(key, lock);
+                return "granted token=" + token;
+            }
+            if (!lock.tryLock(time, lease, TimeUnit.MILLISECONDS)) return "refused";
+            held.put(key, lock);
+            return "granted";
+        }
+        if (verb.equals("release")) {
+            held.remove(key).unlock();
+            return "released";
+        }
+        return "error not understood: " + verb;
+    }
+
+    /** The answer of a call on a thread of its own. */
+    static <T> T on(Callable<T> call) throws Exception {
+        var task = new FutureTask<T>(call);
+        new Thread(task).start();
+        return task.get();
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        words = Arrays.asList(arguments);
+        clients = new java.util.ArrayList<>();
+        for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
+            clients.add(client(address));
+            if (System.getenv("PICKLOCK_SENTINELS") != null) break;
+        }
+        var lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = lines.readLine()) != null; ) {
+            var parts = (line + " 0").split(" ");
+            try {
+                Callable<String> call = () -> answer(parts[0], parts[1], parts[2]);
+                System.out.println(words.contains("threads") ? on(call) : call.call());
+            } catch (Exception error) {
+                System.out.println("error " + String.valueOf(error).replaceAll("\\s+", " "));
+            }
+        }
+        System.exit(0);
+    }
+}

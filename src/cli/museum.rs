@@ -1,0 +1,153 @@
+//! `picklock museum`: bugs of real libraries, shown on the real packages.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use picklock::museum::{self, Bug, EXHIBITS, Exhibit, Outcome, Request};
+use picklock_model::text::nearest;
+
+use super::args::{ColourOptions, SHRINK_BUDGET, jobs, time};
+use super::exit::{Exit, Failure};
+use super::{format, progress, screen};
+
+#[derive(Args)]
+#[command(after_help = "\
+Without a name it lists the bugs. With a name, or --all, it fetches the affected and the fixed version of the package from \
+its registry, with the tools of the language (npm, pip, go, mvn, cargo), checks the checksum, builds the adapter, and runs \
+both. A package that cannot be fetched is named, and the other bugs run.
+
+Exit codes:
+  0  each bug that ran shows in the affected version, and not in the fixed one
+  1  a bug does not
+  2  wrong usage, or a checksum is wrong
+  3  no package could be fetched
+
+Examples:
+  picklock museum
+  picklock museum redis-semaphore-175
+  picklock museum --all --format markdown")]
+pub(crate) struct MuseumArgs {
+    /// Bugs by name
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// All bugs
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Only bugs of this language
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Option<String>,
+    /// Runs of the affected version; those of bug.toml if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+    /// The directory for packages [default: picklock/museum in the cache directory of the user]
+    #[arg(long, value_name = "DIR")]
+    packages: Option<PathBuf>,
+    /// Shrink the first violation for no longer than this
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET)]
+    shrink_budget: Duration,
+    /// text, markdown or json
+    #[arg(long, default_value = "text")]
+    format: String,
+    /// Threads; one for each core if absent
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    jobs: Option<NonZero<usize>>,
+    #[command(flatten)]
+    colours: ColourOptions,
+}
+
+const FORMATS: [&str; 3] = ["text", "markdown", "json"];
+
+pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
+    if !FORMATS.contains(&args.format.as_str()) {
+        return Err(format::unknown(&args.format, "", &FORMATS));
+    }
+    let bugs = chosen(args)?;
+    if args.names.is_empty() && !args.all {
+        screen::print(&museum::list(&bugs))?;
+        return Ok(Exit::Expected);
+    }
+    let request = Request {
+        packages: packages(args)?,
+        jobs: args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
+        runs: args.runs,
+        shrink_budget: args.shrink_budget,
+    };
+    let stop = progress::stop_on_interrupt()?;
+    let spinner = progress::Spinner::new();
+    let mut outcomes = Vec::new();
+    for (exhibit, _) in &bugs {
+        spinner.says(exhibit.name);
+        let outcome = museum::show(exhibit, &request, &stop, &picklock_campaign::campaign::Silent);
+        outcomes.push(outcome.map_err(Failure::input)?);
+        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+    }
+    spinner.clear();
+    let rows: Vec<museum::Row<'_>> =
+        bugs.iter().zip(&outcomes).map(|((exhibit, bug), outcome)| (*exhibit, bug, outcome)).collect();
+    let page = match args.format.as_str() {
+        "markdown" => museum::markdown(&rows),
+        "json" => format!("{:#}\n", museum::json(&rows)),
+        _ => museum::text(&rows, screen::style(args.colours).width),
+    };
+    screen::print(&page)?;
+    Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Exit::Interrupted } else { exit(&outcomes) })
+}
+
+/// The exit code for what became of the bugs.
+fn exit(outcomes: &[Outcome]) -> Exit {
+    let wrong = |outcome: &Outcome| {
+        matches!(outcome, Outcome::Missing(museum::FetchError::Checksum { .. }))
+    };
+    let all: Vec<Option<bool>> = outcomes.iter().map(Outcome::is_as_described).collect();
+    if outcomes.iter().any(wrong) {
+        Exit::Usage
+    } else if all.contains(&Some(false)) {
+        Exit::Violation
+    } else if all.contains(&Some(true)) {
+        Exit::Expected
+    } else {
+        Exit::Idle
+    }
+}
+
+/// The bugs asked for; all if none is named.
+fn chosen(args: &MuseumArgs) -> Result<Vec<(&'static Exhibit, Bug)>, Failure> {
+    let find = |name: &String| {
+        museum::named(name).ok_or_else(|| {
+            let near = nearest(name, EXHIBITS.iter().map(|exhibit| exhibit.name));
+            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+            Failure::Input(format!("there is no bug `{name}`{hint}; `picklock museum` shows them all"))
+        })
+    };
+    let exhibits: Vec<&'static Exhibit> = match args.names.is_empty() {
+        true => EXHIBITS.iter().collect(),
+        false => args.names.iter().map(find).collect::<Result<_, _>>()?,
+    };
+    let mut bugs = Vec::new();
+    for exhibit in exhibits {
+        let bug = exhibit.bug().map_err(Failure::internal)?;
+        let is_asked_for = |language: &String| language.eq_ignore_ascii_case(&bug.language);
+        if args.language.as_ref().is_none_or(is_asked_for) {
+            bugs.push((exhibit, bug));
+        }
+    }
+    Ok(bugs)
+}
+
+/// The directory for packages: as the user says, or in the cache directory by the XDG rules.
+fn packages(args: &MuseumArgs) -> Result<PathBuf, Failure> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = || {
+        let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+        cache.map(|cache| cache.join("picklock/museum"))
+    };
+    let dir = args.packages.clone().or_else(cache).ok_or_else(|| {
+        Failure::Input("there is no cache directory: name a directory with --packages".to_owned())
+    })?;
+    // Commands run in other directories.
+    std::path::absolute(&dir).map_err(|error| Failure::Input(format!("{}: {error}", dir.display())))
+}

@@ -1,0 +1,135 @@
+//! The description of one bug, as `bug.toml` has it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::registry::Registry;
+
+/// A bug of a library, and how it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bug {
+    /// The library, as its readers know it.
+    pub library: String,
+    /// Its language.
+    pub language: String,
+    /// The store that it runs on.
+    pub store: String,
+    /// The bug, in one sentence.
+    pub summary: String,
+    /// The address of the thread in which it was reported or fixed.
+    pub thread: String,
+    /// The registry that has the package.
+    pub registry: Registry,
+    /// The package, as the registry names it.
+    pub package: String,
+    /// A version that has the bug.
+    pub affected: Pinned,
+    /// A version that does not have it.
+    pub fixed: Option<Pinned>,
+    /// Where no version is free of it: the same version, used in a way that avoids it.
+    pub control: Option<Control>,
+    /// Further packages of the same registry, by name, with their versions.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+    /// How it is found.
+    pub run: How,
+    /// The last time that it was shown.
+    pub shown: Shown,
+}
+
+/// A version of a package.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    /// The version.
+    pub version: String,
+    /// The checksum of what the registry serves, in the form that is usual for it.
+    pub checksum: String,
+}
+
+/// A use of the affected version that avoids the bug.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Control {
+    /// What is different, in a phrase.
+    pub statement: String,
+    /// Words that are appended to the command.
+    #[serde(default)]
+    pub arguments: String,
+    /// Parameters of the scenario that are set beside those of the bug.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// How a bug is found.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct How {
+    /// The command of the adapter; `{dir}` is the directory of the fetched version.
+    pub command: String,
+    /// Parameters of the program, as in `program{stores=3}:..`.
+    #[serde(default)]
+    pub program: BTreeMap<String, String>,
+    /// The scenario, by name, or a file beside `bug.toml`.
+    pub scenario: String,
+    /// Parameters of the scenario, as `--set` takes them.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The fault that the scenario injects.
+    pub fault: String,
+    /// The invariant that is violated.
+    pub invariant: String,
+    /// Runs of the affected version.
+    pub runs: u64,
+}
+
+/// The last time that a bug was shown.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// The day.
+    pub date: toml::value::Datetime,
+    /// The version of picklock.
+    pub picklock: String,
+    /// Runs of the affected version that showed it.
+    pub found: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Runs of the fixed version, or of the control, that showed nothing.
+    pub silent: u64,
+}
+
+/// A description that is not one.
+#[derive(Debug, thiserror::Error)]
+pub enum BugError {
+    /// It is not TOML, or a field is missing, unknown or of another type.
+    #[error("museum/{name}/bug.toml: {source}")]
+    Toml {
+        /// The bug.
+        name: &'static str,
+        /// The error, with its place.
+        source: Box<toml::de::Error>,
+    },
+    /// There is nothing to compare the affected version with.
+    #[error("museum/{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both")]
+    Twin(&'static str),
+}
+
+impl Bug {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// When it is not one; the error names file, line and field.
+    pub(super) fn read(name: &'static str, text: &str) -> Result<Bug, BugError> {
+        let bug: Bug =
+            toml::from_str(text).map_err(|source| BugError::Toml { name, source: Box::new(source) })?;
+        if bug.fixed.is_some() == bug.control.is_some() { Err(BugError::Twin(name)) } else { Ok(bug) }
+    }
+
+    /// The runs in which the fixed version must be silent: five times those of the affected version until the first violation, and 100.
+    pub(super) fn runs_of_twin(&self, first_seed: u64) -> u64 {
+        (5 * (first_seed + 1)).max(100)
+    }
+}

@@ -1,0 +1,20 @@
+//! Bugs of real libraries, shown on the real packages: the affected version violates an invariant, the fixed one does not.
+//!
+//! `museum/NAME/` holds one bug: `bug.toml` says which package it is, in which versions, with which checksums, and how it is found;
+//! beside it lies the adapter. Packages are fetched from their registry by the tools of their language.
+//!
+//! To add one: write its folder, add its line to [`EXHIBITS`].
+
+mod bug;
+mod checksum;
+mod exhibit;
+mod fetch;
+mod page;
+mod registry;
+mod run;
+
+pub use bug::{Bug, BugError, Control};
+pub use exhibit::{EXHIBITS, Exhibit, named};
+pub use fetch::{FetchError, Version, fetch};
+pub use page::{Row, json, list, markdown, text};
+pub use run::{Found, Observed, Outcome, Request, RunError, show};

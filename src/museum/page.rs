@@ -1,0 +1,163 @@
+//! The list of bugs, and the table of what their runs showed: for a terminal, as Markdown, as JSON.
+
+use std::time::Duration;
+
+use picklock_reports::page::layout::{left, paragraph};
+use picklock_reports::page::markdown::{Table, code, escape};
+use serde_json::{Value, json};
+
+use super::bug::Bug;
+use super::exhibit::Exhibit;
+use super::run::{Observed, Outcome};
+
+/// The form of the JSON.
+const SCHEMA: u32 = 1;
+
+/// A bug with its description and what became of it.
+pub type Row<'a> = (&'a Exhibit, &'a Bug, &'a Outcome);
+
+/// All bugs, a line each.
+#[must_use]
+pub fn list(bugs: &[(&Exhibit, Bug)]) -> String {
+    let column = bugs.iter().map(|(exhibit, _)| exhibit.name.len()).max().unwrap_or(0);
+    let line = |(exhibit, bug): &(&Exhibit, Bug)| {
+        format!("{}  {} {}: {}\n", left(exhibit.name, column), bug.library, bug.affected.version, bug.summary)
+    };
+    bugs.iter().map(line).collect()
+}
+
+/// The table for a terminal of this width, with the lines that replay each first violation.
+#[must_use]
+pub fn text(rows: &[Row<'_>], width: usize) -> String {
+    let mut page = String::new();
+    for (exhibit, bug, outcome) in rows {
+        page.push_str(&format!("{} ({}, {})\n", exhibit.name, bug.library, bug.language));
+        page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.thread), 2, width));
+        match outcome {
+            Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
+            Outcome::Shown { affected, twin } => {
+                page.push_str(&paragraph(&side("affected", bug, affected), 2, width));
+                page.push_str(&paragraph(&side(twin_word(bug), bug, twin), 2, width));
+                if let Some(first) = &affected.first {
+                    page.push_str(&format!("  {}\n", first.replay));
+                }
+            }
+        }
+        page.push('\n');
+    }
+    page.push_str(&paragraph(&summary(rows), 0, width));
+    page
+}
+
+fn twin_word(bug: &Bug) -> &'static str {
+    if bug.fixed.is_some() { "fixed" } else { "control" }
+}
+
+/// The runs of a version in one sentence.
+fn side(word: &str, bug: &Bug, observed: &Observed) -> String {
+    let Observed { version, runs, violating, took, .. } = observed;
+    let invariant = &bug.run.invariant;
+    let control = match &bug.control {
+        Some(control) if word == "control" => format!(" ({})", control.statement),
+        _ => String::new(),
+    };
+    let head = format!("{word} {version}{control}: {invariant} violated in {violating} of {runs} runs");
+    match &observed.first {
+        Some(first) => format!(
+            "{head}, first by seed {} after {} runs and {}; {} events, shrunk to {}",
+            first.first_seed,
+            first.first_seed + 1,
+            seconds(first.after),
+            first.events,
+            first.shrunk
+        ),
+        None => format!("{head}, {}", seconds(*took)),
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+fn summary(rows: &[Row<'_>]) -> String {
+    let count = |is: Option<bool>| rows.iter().filter(|row| row.2.is_as_described() == is).count();
+    format!(
+        "{} shown (the affected version violates, the other does not), {} not, {} missing",
+        count(Some(true)),
+        count(Some(false)),
+        count(None)
+    )
+}
+
+/// The table as Markdown.
+#[must_use]
+pub fn markdown(rows: &[Row<'_>]) -> String {
+    let mut table = Table::new([
+        "bug",
+        "library",
+        "affected",
+        "found",
+        "first violation: runs",
+        "seconds",
+        "events, shrunk",
+        "fixed or control",
+        "found",
+    ]);
+    for (exhibit, bug, outcome) in rows {
+        let mut cells = vec![
+            format!("[{}]({})", code(exhibit.name), bug.thread),
+            escape(&bug.library),
+            bug.affected.version.clone(),
+        ];
+        match outcome {
+            Outcome::Missing(why) => cells.extend([escape(&format!("missing: {why}"))]),
+            Outcome::Shown { affected, twin } => {
+                let first = affected.first.as_ref();
+                let of = |value: Option<String>| value.unwrap_or_default();
+                cells.extend([
+                    format!("{} of {}", affected.violating, affected.runs),
+                    of(first.map(|first| (first.first_seed + 1).to_string())),
+                    of(first.map(|first| format!("{:.1}", first.after.as_secs_f64()))),
+                    of(first.map(|first| format!("{}, {}", first.events, first.shrunk))),
+                    match &bug.control {
+                        Some(control) => escape(&control.statement),
+                        None => twin.version.clone(),
+                    },
+                    format!("{} of {}", twin.violating, twin.runs),
+                ]);
+            }
+        }
+        table.row(cells);
+    }
+    format!("{}\n{}\n", table.text, summary(rows))
+}
+
+/// The table as JSON.
+#[must_use]
+pub fn json(rows: &[Row<'_>]) -> Value {
+    let observed = |observed: &Observed| {
+        let first = observed.first.as_ref().map(|first| {
+            json!({ "seed": first.first_seed, "runs": first.first_seed + 1, "seconds": first.after.as_secs_f64(),
+                    "events": first.events, "shrunk_events": first.shrunk, "replay": first.replay })
+        });
+        json!({ "version": observed.version, "runs": observed.runs, "violating": observed.violating,
+                "inconclusive": observed.inconclusive, "seconds": observed.took.as_secs_f64(), "first": first })
+    };
+    let rows = rows.iter().map(|(exhibit, bug, outcome)| {
+        let mut row = json!({
+            "name": exhibit.name, "library": bug.library, "language": bug.language, "store": bug.store,
+            "summary": bug.summary, "thread": bug.thread, "registry": bug.registry.name(), "package": bug.package,
+            "scenario": bug.run.scenario, "fault": bug.run.fault, "invariant": bug.run.invariant,
+            "strategy": "seeds", "as_described": outcome.is_as_described(),
+        });
+        match outcome {
+            Outcome::Missing(why) => row["missing"] = json!(why.to_string()),
+            Outcome::Shown { affected, twin } => {
+                row["affected"] = observed(affected);
+                row[twin_word(bug)] = observed(twin);
+            }
+        }
+        row
+    });
+    json!({ "schema": SCHEMA, "picklock": env!("CARGO_PKG_VERSION"), "bugs": rows.collect::<Vec<_>>() })
+}

@@ -1,0 +1,28 @@
+//! The Go module proxy.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::tool;
+use crate::museum::bug::Bug;
+use crate::museum::fetch::{FetchError, at};
+
+/// Writes `go.mod`, and has the tool fetch the modules, which it checks against Go's checksum database.
+pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
+    let with = bug.with.iter().map(|(module, version)| format!("require {module} {version}\n"));
+    let module = format!("module adapter\n\nrequire {} {version}\n{}", bug.package, with.collect::<String>());
+    let path = dir.join("go.mod");
+    fs::write(&path, module).map_err(at(&path))?;
+    let asked = format!("{}@{version}", bug.package);
+    let said = tool::run(dir, &["go", "mod", "download", "-json", &asked])?;
+    let about: Value = serde_json::from_str(&said).unwrap_or_default();
+    tool::run(dir, &["go", "mod", "tidy"])?;
+    Ok(about["Sum"].as_str().unwrap_or("missing").to_owned())
+}
+
+/// Builds the adapter as `adapter`, without C.
+pub(super) fn build(dir: &Path) -> Result<(), FetchError> {
+    tool::run(dir, &["env", "CGO_ENABLED=0", "go", "build", "-o", "adapter", "."]).map(drop)
+}

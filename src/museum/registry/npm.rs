@@ -1,0 +1,25 @@
+//! npm.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::tool;
+use crate::museum::bug::Bug;
+use crate::museum::fetch::{FetchError, at};
+
+/// Installs the packages; no script of theirs runs.
+pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
+    let mut dependencies = bug.with.clone();
+    dependencies.insert(bug.package.clone(), version.to_owned());
+    let manifest = json!({ "name": "adapter", "private": true, "dependencies": dependencies });
+    let path = dir.join("package.json");
+    fs::write(&path, format!("{manifest:#}\n")).map_err(at(&path))?;
+    tool::run(dir, &["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    let path = dir.join("package-lock.json");
+    let text = fs::read_to_string(&path).map_err(at(&path))?;
+    let lock: Value = serde_json::from_str(&text).unwrap_or_default();
+    let entry = &lock["packages"][format!("node_modules/{}", bug.package)];
+    Ok(entry["integrity"].as_str().unwrap_or("missing").to_owned())
+}
