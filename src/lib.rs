@@ -71,11 +71,11 @@
 //! `picklock = { version = "0.1", default-features = false }`.
 
 pub mod experiments;
-#[cfg(feature = "cli")]
-pub mod museum;
 mod gate;
 #[cfg(doctest)]
 mod guide;
+#[cfg(feature = "cli")]
+pub mod museum;
 
 pub use picklock_campaign as campaign;
 pub use picklock_impls as impls;

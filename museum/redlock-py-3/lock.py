@@ -1,7 +1,11 @@
 """redlock-py's Redlock, which reports how long its lock is valid."""
+import builtins
 import os
 import sys
 import time
+
+# Its module is for Python 2 as well.
+builtins.basestring = str
 
 from redlock import Redlock
 

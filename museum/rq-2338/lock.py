@@ -3,6 +3,10 @@ import os
 import sys
 import time
 
+# Its log goes to standard output: the answers have a copy of it, and the log goes to standard error.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
 import redis
 from rq.scheduler import RQScheduler
 
@@ -20,12 +24,12 @@ for line in sys.stdin:
                 time.sleep(1)
             if scheduler.acquired_locks:
                 held[key] = scheduler
-            print("granted" if scheduler.acquired_locks else "refused", flush=True)
+            print("granted" if scheduler.acquired_locks else "refused", file=answers, flush=True)
         elif verb == "renew":
             held[key].heartbeat()
-            print("renewed" if key in held[key].acquired_locks else "lost", flush=True)
+            print("renewed" if key in held[key].acquired_locks else "lost", file=answers, flush=True)
         elif verb == "release":
             held.pop(key).release_locks()
-            print("released", flush=True)
+            print("released", file=answers, flush=True)
     except Exception as error:
-        print("error", str(error).replace("\n", " "), flush=True)
+        print("error", str(error).replace("\n", " "), file=answers, flush=True)

@@ -70,7 +70,10 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
     }
     let request = Request {
         packages: packages(args)?,
-        jobs: args.jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
+        jobs: args
+            .jobs
+            .or_else(|| std::thread::available_parallelism().ok())
+            .unwrap_or(NonZero::<usize>::MIN),
         runs: args.runs,
         shrink_budget: args.shrink_budget,
     };
@@ -99,9 +102,7 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
 
 /// The exit code for what became of the bugs.
 fn exit(outcomes: &[Outcome]) -> Exit {
-    let wrong = |outcome: &Outcome| {
-        matches!(outcome, Outcome::Missing(museum::FetchError::Checksum { .. }))
-    };
+    let wrong = |outcome: &Outcome| matches!(outcome, Outcome::Missing(museum::FetchError::Checksum { .. }));
     let all: Vec<Option<bool>> = outcomes.iter().map(Outcome::is_as_described).collect();
     if outcomes.iter().any(wrong) {
         Exit::Usage

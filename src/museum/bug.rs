@@ -55,9 +55,8 @@ pub struct Pinned {
 pub struct Control {
     /// What is different, in a phrase.
     pub statement: String,
-    /// Words that are appended to the command.
-    #[serde(default)]
-    pub arguments: String,
+    /// The command, if it is another one.
+    pub command: Option<String>,
     /// Parameters of the scenario that are set beside those of the bug.
     #[serde(default)]
     pub set: Vec<String>,
@@ -113,7 +112,9 @@ pub enum BugError {
         source: Box<toml::de::Error>,
     },
     /// There is nothing to compare the affected version with.
-    #[error("museum/{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both")]
+    #[error(
+        "museum/{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both"
+    )]
     Twin(&'static str),
 }
 

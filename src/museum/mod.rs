@@ -13,6 +13,9 @@ mod page;
 mod registry;
 mod run;
 
+#[cfg(test)]
+mod tests;
+
 pub use bug::{Bug, BugError, Control};
 pub use exhibit::{EXHIBITS, Exhibit, named};
 pub use fetch::{FetchError, Version, fetch};

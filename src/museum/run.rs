@@ -137,22 +137,23 @@ pub fn show(
         }
     }
     let runs = request.runs.unwrap_or(bug.run.runs);
-    let design = |place: &PathBuf, arguments: &str| design(exhibit, &bug, place, arguments);
+    let design = |place: &PathBuf, command: &str| design(exhibit, &bug, place, command);
     let side = Side { exhibit, bug: &bug, request, stop, observer };
-    let affected = side.observe(&bug.affected.version, design(&places[0], "")?, &scenario, runs)?;
+    let affected =
+        side.observe(&bug.affected.version, design(&places[0], &bug.run.command)?, &scenario, runs)?;
     let first = affected.first.as_ref().map_or(runs, |first| first.first_seed);
-    let (arguments, set) = bug.control.as_ref().map_or(("", &[][..]), |control| {
-        (control.arguments.as_str(), control.set.as_slice())
-    });
+    let control = bug.control.as_ref();
+    let command = control.and_then(|control| control.command.as_ref()).unwrap_or(&bug.run.command);
+    let set = control.map_or(&[][..], |control| &control.set);
     let scenario = self::scenario(exhibit, &bug, set)?;
     let version = &Version::Fixed.of(&bug).version;
     let twin =
-        side.observe(version, design(&places[1], arguments)?, &scenario, bug.runs_of_twin(first).max(runs))?;
+        side.observe(version, design(&places[1], command)?, &scenario, bug.runs_of_twin(first).max(runs))?;
     Ok(Outcome::Shown { affected, twin })
 }
 
 /// The scenario of a bug, with its parameters and further ones.
-fn scenario(exhibit: &Exhibit, bug: &Bug, further: &[String]) -> Result<Scenario, RunError> {
+pub(super) fn scenario(exhibit: &Exhibit, bug: &Bug, further: &[String]) -> Result<Scenario, RunError> {
     let (name, stores) = (bug.run.scenario.as_str(), picklock_stores::params());
     let wrong = |error| RunError::Scenario(exhibit.name, error);
     let found = match exhibit.file(name) {
@@ -167,14 +168,8 @@ fn scenario(exhibit: &Exhibit, bug: &Bug, further: &[String]) -> Result<Scenario
 }
 
 /// The program of a version.
-fn design(
-    exhibit: &Exhibit,
-    bug: &Bug,
-    place: &std::path::Path,
-    arguments: &str,
-) -> Result<Design, RunError> {
-    let command = bug.run.command.replace("{dir}", &place.display().to_string());
-    let mut program = Program::new(format!("{command} {arguments}").trim());
+fn design(exhibit: &Exhibit, bug: &Bug, place: &std::path::Path, command: &str) -> Result<Design, RunError> {
+    let mut program = Program::new(command.replace("{dir}", &place.display().to_string()));
     let wrong = |error| RunError::Program(exhibit.name, error);
     for (name, value) in &bug.run.program {
         program.set(name, value).map_err(wrong)?;
@@ -200,9 +195,9 @@ impl Side<'_> {
         scenario: &Scenario,
         runs: u64,
     ) -> Result<Observed, RunError> {
-        let design = scenario.applies(&design).map_err(|why| {
-            RunError::NotApplicable(self.exhibit.name, scenario.name().to_owned(), why)
-        })?;
+        let design = scenario
+            .applies(&design)
+            .map_err(|why| RunError::NotApplicable(self.exhibit.name, scenario.name().to_owned(), why))?;
         let watch = Watch::new(&self.bug.run.invariant, self.observer);
         let campaign = Campaign {
             jobs: self.request.jobs,
@@ -212,7 +207,8 @@ impl Side<'_> {
         let took = watch.elapsed();
         let cell = &summary.cells[0];
         let violation = cell.violations.get(&self.bug.run.invariant);
-        let first = violation.map(|violation| self.found(&design, scenario, violation.first_seed, watch.first()));
+        let first =
+            violation.map(|violation| self.found(&design, scenario, violation.first_seed, watch.first()));
         Ok(Observed {
             version: version.to_owned(),
             runs: cell.runs,
@@ -261,13 +257,19 @@ impl Side<'_> {
 struct Watch<'a> {
     invariant: &'a str,
     next: &'a dyn Observer,
-    #[expect(clippy::disallowed_types, reason = "how long a search takes is time of the machine; no run reads it")]
+    #[expect(
+        clippy::disallowed_types,
+        reason = "how long a search takes is time of the machine; no run reads it"
+    )]
     began: std::time::Instant,
     first: Mutex<Option<Duration>>,
 }
 
 impl<'a> Watch<'a> {
-    #[expect(clippy::disallowed_methods, reason = "how long a search takes is time of the machine; no run reads it")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a search takes is time of the machine; no run reads it"
+    )]
     fn new(invariant: &'a str, next: &'a dyn Observer) -> Watch<'a> {
         Watch { invariant, next, began: std::time::Instant::now(), first: Mutex::new(None) }
     }

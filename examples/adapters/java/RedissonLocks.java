@@ -4,6 +4,7 @@
 // `threads` asks each time on a new thread, `batch` renews in the batches of lockWatchdogBatchSize=1.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -11,24 +12,24 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import java.util.concurrent.locks.Lock;
 import org.redisson.Redisson;
 import org.redisson.RedissonMultiLock;
 import org.redisson.RedissonRedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 class RedissonLocks {
     static final long TTL = Long.parseLong(System.getenv("PICKLOCK_TTL_MS"));
-    static final Map<String, RLock> held = new HashMap<>();
-    static final Map<String, Long> tokens = new HashMap<>();
+    static final Map<String, Lock> held = new HashMap<>();
     static List<RedissonClient> clients;
     static List<String> words;
 
     static RedissonClient client(String address) throws Exception {
         var config = new Config();
-        config.setLockWatchdogTimeout(TTL);
+        config.setLockWatchdogTimeout(TTL).setCodec(StringCodec.INSTANCE);
         if (words.contains("batch")) Config.class.getMethod("setLockWatchdogBatchSize", int.class).invoke(config, 1);
         var sentinels = System.getenv("PICKLOCK_SENTINELS");
         if (sentinels == null) {
@@ -52,11 +53,11 @@ class RedissonLocks {
         }
     }
 
-    static RLock lock(String kind, String key) throws Exception {
+    static Lock lock(String kind, String key) throws Exception {
         RLock[] all = new RLock[clients.size()];
         for (int at = 0; at < all.length; at++) all[at] = of(kind, clients.get(at), key);
-        if (kind.equals("red")) return new RedissonRedLock(all);
-        return kind.equals("multi") ? new RedissonMultiLock(all) : all[0];
+        if (kind.equals("red")) return (Lock) (Object) new RedissonRedLock(all);
+        return kind.equals("multi") ? (Lock) (Object) new RedissonMultiLock(all) : all[0];
     }
 
     static String answer(String verb, String key, String wait) throws Exception {
@@ -66,13 +67,12 @@ class RedissonLocks {
             if (words.contains("twice")) on(() -> { lock.lock(); lock.lock(); lock.unlock(); lock.unlock(); return null; });
             long time = Long.parseLong(wait), lease = words.contains("lease") ? TTL : -1;
             if (kind.equals("fenced")) {
-                var token = (Long) lock.getClass().getMethod("tryLockAndGetToken", long.class, long.class, TimeUnit.class)
-                    .invoke(lock, time, lease, TimeUnit.MILLISECONDS);
+                var token = call(lock, "tryLockAndGetToken", time, lease);
                 if (token == null) return "refused";
                 held.put(key, lock);
                 return "granted token=" + token;
             }
-            if (!lock.tryLock(time, lease, TimeUnit.MILLISECONDS)) return "refused";
+            if (!(Boolean) call(lock, "tryLock", time, lease)) return "refused";
             held.put(key, lock);
             return "granted";
         }
@@ -81,6 +81,13 @@ class RedissonLocks {
             return "released";
         }
         return "error not understood: " + verb;
+    }
+
+    /** A method that asks for a time to wait and a lease: versions differ in where they declare it. */
+    static Object call(Lock lock, String name, long wait, long lease) throws Exception {
+        var method = lock.getClass().getMethod(name, long.class, long.class, TimeUnit.class);
+        method.setAccessible(true);
+        return method.invoke(lock, wait, lease, TimeUnit.MILLISECONDS);
     }
 
     /** The answer of a call on a thread of its own. */
@@ -92,7 +99,7 @@ class RedissonLocks {
 
     public static void main(String[] arguments) throws Exception {
         words = Arrays.asList(arguments);
-        clients = new java.util.ArrayList<>();
+        clients = new ArrayList<>();
         for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
             clients.add(client(address));
             if (System.getenv("PICKLOCK_SENTINELS") != null) break;

@@ -33,7 +33,8 @@ fn dependency(package: &str, version: &str) -> String {
 
 /// Compiles the adapter.
 pub(super) fn build(dir: &Path) -> Result<(), FetchError> {
-    let files = fs::read_dir(dir).map_err(at(dir))?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let files =
+        fs::read_dir(dir).map_err(at(dir))?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let sources: Vec<String> = files.filter(|name| name.ends_with(".java")).collect();
     let mut words = vec!["javac", "-nowarn", "-cp", "lib/*", "-d", "."];
     words.extend(sources.iter().map(String::as_str));

@@ -41,7 +41,8 @@ mod tests {
         let here = Path::new(".");
         let missing = run(here, &["picklock-has-no-such-tool"]).unwrap_err().to_string();
         assert_eq!(missing, "picklock-has-no-such-tool is not installed");
-        let failed = run(here, &["sh", "-c", "echo first; echo 'Error: no network' >&2; exit 3"]).unwrap_err();
+        let failed =
+            run(here, &["sh", "-c", "echo first; echo 'Error: no network' >&2; exit 3"]).unwrap_err();
         assert_eq!(
             failed.to_string(),
             "`sh -c echo first; echo 'Error: no network' >&2; exit 3` failed: Error: no network"

@@ -1,0 +1,191 @@
+//! The adapters that come with picklock, and what each needs beside it.
+
+/// An adapter that comes with picklock.
+pub(super) struct Adapter {
+    pub(super) name: &'static str,
+    pub(super) doc: &'static str,
+    /// Its file, and the text of it.
+    pub(super) file: (&'static str, &'static str),
+    pub(super) project: &'static Project,
+}
+
+/// What the adapters of a language need beside their file.
+pub(super) struct Project {
+    /// Files, with the versions of the libraries; `{file}` is the adapter's.
+    pub(super) files: &'static [(&'static str, &'static str)],
+    /// The command that fetches the libraries and builds the adapter, in the directory that has them; none if nothing is to be done.
+    pub(super) build: Option<&'static str>,
+    /// The command that runs it; `{file}` is its file, `{name}` the file without its ending.
+    pub(super) run: &'static str,
+}
+
+/// A file of the examples.
+macro_rules! file {
+    ($name:literal, $path:literal) => {
+        ($name, include_str!(concat!("../../../examples/adapters/", $path)))
+    };
+}
+
+const PYTHON: Project = Project {
+    files: &[file!("requirements.txt", "python/requirements.txt")],
+    build: Some("python3 -m venv venv && venv/bin/pip install --quiet --requirement requirements.txt"),
+    run: "venv/bin/python {file}",
+};
+
+const NODE: Project = Project {
+    files: &[
+        file!("package.json", "node/package.json"),
+        file!("package-lock.json", "node/package-lock.json"),
+    ],
+    build: Some("npm ci --no-audit --no-fund"),
+    run: "node {file}",
+};
+
+const GO: Project = Project {
+    files: &[file!("go.mod", "go/go.mod"), file!("go.sum", "go/go.sum")],
+    build: Some("CGO_ENABLED=0 go build -o adapter {file}"),
+    run: "./adapter",
+};
+
+const GO_ETCD: Project = Project {
+    files: &[file!("go.mod", "go/etcd/go.mod"), file!("go.sum", "go/etcd/go.sum")],
+    build: Some("CGO_ENABLED=0 go build -o adapter {file}"),
+    run: "./adapter",
+};
+
+const GO_ALONE: Project =
+    Project { files: &[], build: Some("CGO_ENABLED=0 go build -o adapter {file}"), run: "./adapter" };
+
+const JAVA: Project = Project {
+    files: &[file!("pom.xml", "java/pom.xml")],
+    build: Some("mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d . {file}"),
+    run: "java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr -cp lib/*:. {name}",
+};
+
+const JAVA_ALONE: Project =
+    Project { files: &[], build: Some("javac -d . {file}"), run: "java -cp . {name}" };
+
+const RUST: Project = Project {
+    files: &[(
+        "Cargo.toml",
+        "[package]\nname = \"adapter\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
+         [[bin]]\nname = \"adapter\"\npath = \"{file}\"\n\n[dependencies]\n\
+         redis = { version = \"1.8\", default-features = false, features = [\"connection-manager\", \"script\"] }\n\
+         rslock = { version = \"0.10\", features = [\"tokio-comp\"] }\n\
+         tokio = { version = \"1\", features = [\"macros\", \"rt\", \"time\"] }\n",
+    )],
+    build: Some("cargo build --release"),
+    run: "target/release/adapter",
+};
+
+/// Every adapter, by language.
+pub(super) const ALL: &[Adapter] = &[
+    Adapter {
+        name: "python",
+        doc: "redis-py's Lock",
+        file: file!("redis_py.py", "redis_py.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-asyncio",
+        doc: "redis-py's asyncio Lock",
+        file: file!("redis_py_asyncio.py", "redis_py_asyncio.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-redis-lock",
+        doc: "python-redis-lock, which wakes waiters by BLPOP",
+        file: file!("python_redis_lock.py", "python_redis_lock.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-pottery",
+        doc: "pottery's Redlock, for --stores N",
+        file: file!("pottery_redlock.py", "pottery_redlock.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-plain",
+        doc: "Python without any library: what a client says to Redis",
+        file: file!("plain.py", "plain.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-autonomous",
+        doc: "an autonomous client, for --autonomous: redis-py, and a lease lock by hand",
+        file: file!("autonomous.py", "autonomous.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-etcd",
+        doc: "the lock recipe on etcd, for --topology etcd:N",
+        file: file!("etcd_lock.py", "etcd_lock.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "python-kazoo",
+        doc: "kazoo's Lock on ZooKeeper, for --topology zookeeper:N",
+        file: file!("kazoo_lock.py", "kazoo_lock.py"),
+        project: &PYTHON,
+    },
+    Adapter {
+        name: "node-redlock",
+        doc: "redlock 4 on ioredis, for --stores N",
+        file: file!("redlock.js", "node/redlock.js"),
+        project: &NODE,
+    },
+    Adapter {
+        name: "node-redlock-5",
+        doc: "redlock 5 on ioredis, for --stores N",
+        file: file!("redlock5.mjs", "node/redlock5.mjs"),
+        project: &NODE,
+    },
+    Adapter {
+        name: "node-redis",
+        doc: "node-redis, and a lease lock by hand",
+        file: file!("node_redis.mjs", "node/node_redis.mjs"),
+        project: &NODE,
+    },
+    Adapter {
+        name: "go",
+        doc: "Go without any library",
+        file: file!("main.go", "go/lease/main.go"),
+        project: &GO_ALONE,
+    },
+    Adapter {
+        name: "go-redsync",
+        doc: "redsync on redigo, for --stores N",
+        file: file!("main.go", "go/redsync/main.go"),
+        project: &GO,
+    },
+    Adapter {
+        name: "go-etcd",
+        doc: "etcd's clientv3: Mutex and Election, for --topology etcd:N",
+        file: file!("main.go", "go/etcd/main.go"),
+        project: &GO_ETCD,
+    },
+    Adapter {
+        name: "java",
+        doc: "Java without any library",
+        file: file!("Lease.java", "java/Lease.java"),
+        project: &JAVA_ALONE,
+    },
+    Adapter {
+        name: "rust-rslock",
+        doc: "rslock's LockManager, for --stores N",
+        file: file!("rslock.rs", "rslock.rs"),
+        project: &RUST,
+    },
+    Adapter {
+        name: "rust",
+        doc: "the redis crate's ConnectionManager, and a lease lock by hand",
+        file: file!("connection_manager.rs", "connection_manager.rs"),
+        project: &RUST,
+    },
+    Adapter {
+        name: "java-redisson",
+        doc: "Redisson's RLock, fair, read, write, spin and fenced lock, semaphore, MultiLock and RedLock",
+        file: file!("RedissonLocks.java", "java/RedissonLocks.java"),
+        project: &JAVA,
+    },
+];

@@ -1,0 +1,55 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+#[test]
+fn every_folder_is_listed_with_all_of_its_files_and_is_valid() {
+    let museum = Path::new(env!("CARGO_MANIFEST_DIR")).join("museum");
+    let names = |dir: &Path| -> BTreeSet<String> {
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let folders: BTreeSet<String> =
+        names(&museum).into_iter().filter(|name| museum.join(name).is_dir()).collect();
+    let listed: BTreeSet<String> = EXHIBITS.iter().map(|exhibit| exhibit.name.to_owned()).collect();
+    assert_eq!(folders, listed);
+    for exhibit in EXHIBITS {
+        let bug = exhibit.bug().unwrap();
+        let own = names(&museum.join(exhibit.name));
+        let known = |file: &String| file == "bug.toml" || exhibit.file(file).is_some();
+        assert!(own.iter().all(known), "{}: {own:?}", exhibit.name);
+        assert!(picklock_judge::invariants::ALL.iter().any(|known| known.name == bug.run.invariant));
+        let scenario = run::scenario(exhibit, &bug, &[]).unwrap();
+        let faults: Vec<&str> = scenario.faults().iter().map(|entry| entry.fault.name).collect();
+        assert!(
+            bug.run.fault == "none" && faults.is_empty() || faults.contains(&bug.run.fault.as_str()),
+            "{}",
+            exhibit.name
+        );
+        assert!(bug.thread.starts_with("https://"), "{}", exhibit.name);
+    }
+    assert!(EXHIBITS.is_sorted_by_key(|exhibit| exhibit.name));
+}
+
+#[test]
+fn a_description_without_a_fixed_version_or_a_control_is_refused() {
+    let text = EXHIBITS[0].text.replace("fixed = ", "# fixed = ");
+    let error = Bug::read("made-up", &text).unwrap_err().to_string();
+    assert!(error.starts_with("museum/made-up/bug.toml: give `fixed`, or `control`"), "{error}");
+    let error = Bug::read("made-up", &EXHIBITS[0].text.replace("library", "libary")).unwrap_err().to_string();
+    assert!(error.contains("unknown field `libary`"), "{error}");
+}
+
+/// A registry that lies on this machine: npm is given the folder of a package, and no network is needed.
+#[test]
+fn a_wrong_checksum_is_refused_and_a_failed_fetch_leaves_nothing_behind() {
+    let packages = tempfile::tempdir().unwrap();
+    let exhibit = named("redis-semaphore-175").unwrap();
+    let mut bug = exhibit.bug().unwrap();
+    bug.package = "picklock-has-no-such-package".to_owned();
+    let error = fetch(exhibit, &bug, Version::Affected, packages.path()).unwrap_err();
+    assert!(matches!(error, FetchError::NoTool { .. } | FetchError::Tool { .. }), "{error}");
+    let left: Vec<_> = fs::read_dir(packages.path().join(exhibit.name)).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
