@@ -1,4 +1,4 @@
-// The locks of Redisson, asked by picklock; the first argument says which: lock, fair, spin, fenced, read, write, multi, red, semaphore.
+// The locks of Redisson, asked by picklock; the first argument says which: lock, fair, spin, fenced, read, write, multi, red.
 //   picklock run --program 'java -cp target/adapters/java/lib/*:target/adapters/java RedissonLocks lock'
 // Further arguments: `lease` asks for a lease and has no watchdog, `twice` takes and gives back a lock twice before each acquire,
 // `threads` asks each time on a new thread, `batch` renews in the batches of lockWatchdogBatchSize=1.

@@ -184,7 +184,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "java-redisson",
-        doc: "Redisson's RLock, fair, read, write, spin and fenced lock, semaphore, MultiLock and RedLock",
+        doc: "Redisson's RLock, fair, read, write, spin and fenced lock, MultiLock and RedLock",
         file: file!("RedissonLocks.java", "java/RedissonLocks.java"),
         project: &JAVA,
     },
