@@ -54,6 +54,8 @@ const ETCD: (&str, &str) = shared!("go/etcd/", "main.go");
 
 const REDISSON: (&str, &str) = shared!("java/", "RedissonLocks.java");
 
+const SPRING: (&str, &str) = shared!("java/", "SpringLocks.java");
+
 /// Every bug, by name.
 pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
@@ -68,6 +70,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redsync-150", [own!("redsync-150", "main.go")]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
+    exhibit!("spring-integration-11146", [SPRING]),
 ];
 
 /// The bug of this name.

@@ -188,4 +188,10 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("RedissonLocks.java", "java/RedissonLocks.java"),
         project: &JAVA,
     },
+    Adapter {
+        name: "java-spring",
+        doc: "Spring Integration's RedisLockRegistry on Lettuce",
+        file: file!("SpringLocks.java", "java/SpringLocks.java"),
+        project: &JAVA,
+    },
 ];
