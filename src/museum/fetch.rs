@@ -101,7 +101,7 @@ pub fn fetch(exhibit: &Exhibit, bug: &Bug, version: Version, packages: &Path) ->
             expected: pinned.checksum.clone(),
         });
     }
-    bug.registry.build(bug, beside.path())?;
+    bug.registry.build(beside.path())?;
     let path = beside.path().join("bug.toml");
     fs::write(&path, stamp_of(exhibit)).map_err(at(&path))?;
     if place.exists() {

@@ -268,6 +268,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     #[expect(
         clippy::disallowed_methods,
+        clippy::disallowed_types,
         reason = "how long a search takes is time of the machine; no run reads it"
     )]
     fn new(invariant: &'a str, next: &'a dyn Observer) -> Watch<'a> {

@@ -59,16 +59,13 @@ impl Registry {
         }
     }
 
-    /// Builds the adapter.
-    pub(super) fn build(self, bug: &Bug, dir: &Path) -> Result<(), FetchError> {
+    /// Builds the adapter, in a language that needs it.
+    pub(super) fn build(self, dir: &Path) -> Result<(), FetchError> {
         match self {
             Registry::Crates => crates::build(dir),
             Registry::Go => go::build(dir),
             Registry::Maven => maven::build(dir),
-            Registry::Npm | Registry::Pypi => {
-                let _ = bug;
-                Ok(())
-            }
+            Registry::Npm | Registry::Pypi => Ok(()),
         }
     }
 }

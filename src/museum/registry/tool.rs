@@ -29,7 +29,7 @@ pub(super) fn run(dir: &Path, words: &[&str]) -> Result<String, FetchError> {
 fn telling(complaints: &str, printed: &str) -> String {
     let lines = || complaints.lines().chain(printed.lines()).filter(|line| !line.trim().is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
-    error.or_else(|| lines().last()).unwrap_or("it printed nothing").trim().to_owned()
+    error.or_else(|| lines().next_back()).unwrap_or("it printed nothing").trim().to_owned()
 }
 
 #[cfg(test)]
