@@ -21,13 +21,13 @@ pub(super) fn run(dir: &Path, words: &[&str]) -> Result<String, FetchError> {
     if ended.status.success() {
         return Ok(printed);
     }
-    let complaints = String::from_utf8_lossy(&ended.stderr).into_owned();
-    Err(FetchError::Tool { command: words.join(" "), message: telling(&complaints, &printed) })
+    let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+    Err(FetchError::Tool { command: words.join(" "), message: cause(&errors, &printed) })
 }
 
 /// The line that says most: the first that names an error, else the last one.
-fn telling(complaints: &str, printed: &str) -> String {
-    let lines = || complaints.lines().chain(printed.lines()).filter(|line| !line.trim().is_empty());
+fn cause(errors: &str, printed: &str) -> String {
+    let lines = || errors.lines().chain(printed.lines()).filter(|line| !line.trim().is_empty());
     let error = lines().find(|line| line.to_ascii_lowercase().contains("error"));
     error.or_else(|| lines().next_back()).unwrap_or("it printed nothing").trim().to_owned()
 }
