@@ -35,6 +35,7 @@ pub fn text(rows: &[Row<'_>], width: usize) -> String {
         page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.thread), 2, width));
         match outcome {
             Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
+            Outcome::Failed(why) => page.push_str(&paragraph(&format!("failed: {why}"), 2, width)),
             Outcome::Shown { affected, twin } => {
                 page.push_str(&paragraph(&side("affected", bug, affected), 2, width));
                 page.push_str(&paragraph(&side(twin_word(bug), bug, twin), 2, width));
@@ -110,7 +111,8 @@ pub fn markdown(rows: &[Row<'_>]) -> String {
             bug.affected.version.clone(),
         ];
         match outcome {
-            Outcome::Missing(why) => cells.extend([escape(&format!("missing: {why}"))]),
+            Outcome::Missing(why) => cells.push(escape(&format!("missing: {why}"))),
+            Outcome::Failed(why) => cells.push(escape(&format!("failed: {why}"))),
             Outcome::Shown { affected, twin } => {
                 let first = affected.first.as_ref();
                 let of = |value: Option<String>| value.unwrap_or_default();
@@ -152,6 +154,7 @@ pub fn json(rows: &[Row<'_>]) -> Value {
         });
         match outcome {
             Outcome::Missing(why) => row["missing"] = json!(why.to_string()),
+            Outcome::Failed(why) => row["failed"] = json!(why.to_string()),
             Outcome::Shown { affected, twin } => {
                 row["affected"] = observed(affected);
                 row[twin_word(bug)] = observed(twin);

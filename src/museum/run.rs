@@ -78,6 +78,8 @@ pub enum Outcome {
     },
     /// A package could not be had.
     Missing(FetchError),
+    /// A run could not be made.
+    Failed(RunError),
 }
 
 impl Outcome {
@@ -86,6 +88,7 @@ impl Outcome {
     pub fn is_as_described(&self) -> Option<bool> {
         match self {
             Outcome::Shown { affected, twin } => Some(affected.violating > 0 && twin.violating == 0),
+            Outcome::Failed(_) => Some(false),
             Outcome::Missing(_) => None,
         }
     }
@@ -118,10 +121,12 @@ pub enum RunError {
 }
 
 /// Fetches both versions and runs them.
-///
-/// # Errors
-/// When the description is wrong, or a run cannot be made. A missing package is an outcome.
-pub fn show(
+#[must_use]
+pub fn show(exhibit: &Exhibit, request: &Request, stop: &AtomicBool, observer: &dyn Observer) -> Outcome {
+    try_to_show(exhibit, request, stop, observer).unwrap_or_else(Outcome::Failed)
+}
+
+fn try_to_show(
     exhibit: &Exhibit,
     request: &Request,
     stop: &AtomicBool,
