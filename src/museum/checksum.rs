@@ -6,7 +6,7 @@ use std::path::Path;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use super::fetch::{FetchError, at};
+use super::error::{FetchError, at};
 
 /// The SHA-256 of a file, in hexadecimal digits.
 pub(super) fn sha256(file: &Path) -> Result<String, FetchError> {

@@ -2,13 +2,14 @@
 //! checksum is right.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use super::bug::{Bug, Pinned};
+use super::error::{FetchError, at};
 use super::exhibit::Exhibit;
+use super::registry::package::Package;
 
 /// The version of a package that a run uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,50 +28,6 @@ impl Version {
             Version::Fixed => bug.fixed.as_ref().unwrap_or(&bug.affected),
         }
     }
-}
-
-/// A version that is not there.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// A tool of the language is not installed.
-    #[error("{tool} is not installed")]
-    NoTool {
-        /// The program.
-        tool: String,
-    },
-    /// A tool failed.
-    #[error("`{command}` failed: {message}")]
-    Tool {
-        /// Its command line.
-        command: String,
-        /// The last line that it printed.
-        message: String,
-    },
-    /// The registry serves something else.
-    #[error("the checksum of {package} {version} is {found}, and {expected} is expected: it is not used")]
-    Checksum {
-        /// The package.
-        package: String,
-        /// Its version.
-        version: String,
-        /// The checksum of what was fetched.
-        found: String,
-        /// The checksum in `bug.toml`.
-        expected: String,
-    },
-    /// The directory cannot be used.
-    #[error("{}: {source}", path.display())]
-    Directory {
-        /// The directory or the file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-/// The error of a path.
-pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> FetchError {
-    move |source| FetchError::Directory { path: path.to_owned(), source }
 }
 
 /// The directory of a version with its adapter, fetched and built there unless it is there already.
@@ -92,7 +49,8 @@ pub fn fetch(exhibit: &Exhibit, bug: &Bug, version: Version, packages: &Path) ->
         let path = beside.path().join(name);
         fs::write(&path, text).map_err(at(&path))?;
     }
-    let found = bug.registry.fetch(bug, &pinned.version, beside.path())?;
+    let package = Package { name: &bug.package, version: &pinned.version, with: &bug.with };
+    let found = bug.registry.fetch(package, beside.path())?;
     if found != pinned.checksum {
         return Err(FetchError::Checksum {
             package: bug.package.clone(),

@@ -7,6 +7,7 @@
 
 mod bug;
 mod checksum;
+mod error;
 mod exhibit;
 mod fetch;
 mod page;
@@ -17,7 +18,8 @@ mod run;
 mod tests;
 
 pub use bug::{Bug, BugError, Control};
+pub use error::FetchError;
 pub use exhibit::{EXHIBITS, Exhibit, named};
-pub use fetch::{FetchError, Version, fetch};
+pub use fetch::{Version, fetch};
 pub use page::{Row, json, list, markdown, text};
 pub use run::{Found, Observed, Outcome, Request, RunError, show};

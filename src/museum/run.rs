@@ -18,8 +18,9 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::bug::{Bug, BugError};
+use super::error::FetchError;
 use super::exhibit::Exhibit;
-use super::fetch::{FetchError, Version, fetch};
+use super::fetch::{Version, fetch};
 
 /// How a bug is shown.
 #[derive(Clone, Debug)]

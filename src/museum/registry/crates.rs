@@ -5,20 +5,21 @@ use std::path::Path;
 
 use toml::Table;
 
+use super::package::Package;
 use super::tool;
-use crate::museum::bug::Bug;
-use crate::museum::fetch::{FetchError, at};
+use crate::museum::error::{FetchError, at};
 
 /// Writes `Cargo.toml`, and has cargo fetch the crates. A version may be a whole dependency, as in `{ version = "1", features = [..] }`.
-pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
-    let with = bug.with.iter().map(|(name, version)| match version.starts_with('{') {
+pub(super) fn fetch(package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
+    let Package { name, version, with } = package;
+    let with = with.iter().map(|(name, version)| match version.starts_with('{') {
         true => format!("{name} = {version}\n"),
         false => format!("{name} = \"={version}\"\n"),
     });
     let manifest = format!(
         "[package]\nname = \"adapter\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n\
          [[bin]]\nname = \"adapter\"\npath = \"adapter.rs\"\n\n[dependencies]\n{} = \"={version}\"\n{}",
-        bug.package,
+        name,
         with.collect::<String>()
     );
     let path = dir.join("Cargo.toml");
@@ -29,8 +30,7 @@ pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, Fetc
     let packages = lock.get("package").and_then(|packages| packages.as_array()).into_iter().flatten();
     let text = |package: &toml::Value, field: &str| package.get(field)?.as_str().map(str::to_owned);
     let own = packages.filter(|package| {
-        text(package, "name").as_deref() == Some(&bug.package)
-            && text(package, "version").as_deref() == Some(version)
+        text(package, "name").as_deref() == Some(name) && text(package, "version").as_deref() == Some(version)
     });
     Ok(own.filter_map(|package| text(package, "checksum")).next().unwrap_or_else(|| "missing".to_owned()))
 }

@@ -5,17 +5,18 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::package::Package;
 use super::tool;
-use crate::museum::bug::Bug;
-use crate::museum::fetch::{FetchError, at};
+use crate::museum::error::{FetchError, at};
 
 /// Writes `go.mod`, and has the tool fetch the modules, which it checks against Go's checksum database.
-pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
-    let with = bug.with.iter().map(|(module, version)| format!("require {module} {version}\n"));
-    let module = format!("module adapter\n\nrequire {} {version}\n{}", bug.package, with.collect::<String>());
+pub(super) fn fetch(package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
+    let Package { name, version, with } = package;
+    let with = with.iter().map(|(module, version)| format!("require {module} {version}\n"));
+    let module = format!("module adapter\n\nrequire {} {version}\n{}", name, with.collect::<String>());
     let path = dir.join("go.mod");
     fs::write(&path, module).map_err(at(&path))?;
-    let asked = format!("{}@{version}", bug.package);
+    let asked = format!("{}@{version}", name);
     let said = tool::run(dir, &["go", "mod", "download", "-json", &asked])?;
     let about: Value = serde_json::from_str(&said).unwrap_or_default();
     tool::run(dir, &["go", "mod", "tidy"])?;

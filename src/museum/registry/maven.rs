@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use super::package::Package;
 use super::tool;
-use crate::museum::bug::Bug;
 use crate::museum::checksum;
-use crate::museum::fetch::{FetchError, at};
+use crate::museum::error::{FetchError, at};
 
 /// Writes `pom.xml`, and copies the jars of the package and of all that it needs to `lib`.
-pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
-    let mut dependencies = dependency(&bug.package, version);
-    bug.with.iter().for_each(|(package, version)| dependencies.push_str(&dependency(package, version)));
+pub(super) fn fetch(package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
+    let Package { name, version, with } = package;
+    let mut dependencies = dependency(name, version);
+    with.iter().for_each(|(package, version)| dependencies.push_str(&dependency(package, version)));
     let pom = format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  \
          <groupId>picklock</groupId><artifactId>adapter</artifactId><version>1</version>\n  \
@@ -20,7 +21,7 @@ pub(super) fn fetch(bug: &Bug, version: &str, dir: &Path) -> Result<String, Fetc
     let path = dir.join("pom.xml");
     fs::write(&path, pom).map_err(at(&path))?;
     tool::run(dir, &["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"])?;
-    let artifact = bug.package.rsplit(':').next().unwrap_or_default();
+    let artifact = name.rsplit(':').next().unwrap_or_default();
     checksum::sha256(&dir.join(format!("lib/{artifact}-{version}.jar")))
 }
 

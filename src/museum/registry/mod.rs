@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::bug::Bug;
-use super::fetch::FetchError;
+use self::package::Package;
+use super::error::FetchError;
 
 mod crates;
 mod go;
 mod maven;
 mod npm;
+pub(super) mod package;
 mod pypi;
 mod tool;
 
@@ -49,13 +50,13 @@ impl Registry {
     }
 
     /// Fetches a version with its dependencies, and returns its checksum.
-    pub(super) fn fetch(self, bug: &Bug, version: &str, dir: &Path) -> Result<String, FetchError> {
+    pub(super) fn fetch(self, package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
         match self {
-            Registry::Crates => crates::fetch(bug, version, dir),
-            Registry::Go => go::fetch(bug, version, dir),
-            Registry::Maven => maven::fetch(bug, version, dir),
-            Registry::Npm => npm::fetch(bug, version, dir),
-            Registry::Pypi => pypi::fetch(bug, version, dir),
+            Registry::Crates => crates::fetch(package, dir),
+            Registry::Go => go::fetch(package, dir),
+            Registry::Maven => maven::fetch(package, dir),
+            Registry::Npm => npm::fetch(package, dir),
+            Registry::Pypi => pypi::fetch(package, dir),
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::museum::fetch::{FetchError, at};
+use crate::museum::error::{FetchError, at};
 
 /// Runs a command in a directory, and returns its standard output.
 ///
