@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use super::registry::Registry;
 
+/// Runs that the fixed version makes at least.
+pub(super) const RUNS_OF_TWIN: u64 = 100;
+
 /// A bug of a library, and how it is found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +134,6 @@ impl Bug {
 
     /// The runs in which the fixed version must be silent: five times those of the affected version until the first violation, and 100.
     pub(super) fn runs_of_twin(&self, first_seed: u64) -> u64 {
-        (5 * (first_seed + 1)).max(100)
+        (5 * (first_seed + 1)).max(RUNS_OF_TWIN)
     }
 }

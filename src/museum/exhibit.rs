@@ -54,6 +54,8 @@ const ETCD: (&str, &str) = shared!("go/etcd/", "main.go");
 
 const REDISSON: (&str, &str) = shared!("java/", "RedissonLocks.java");
 
+const REDSYNC: (&str, &str) = shared!("go/redsync/", "main.go");
+
 const SPRING: (&str, &str) = shared!("java/", "SpringLocks.java");
 
 /// Every bug, by name.
@@ -61,13 +63,13 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
     exhibit!("redis-py-1031", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-py-4258", [own!("redis-py-4258", "lock.py")]),
-    exhibit!("redis-py-818", [own!("redis-py-818", "lock.py")]),
+    exhibit!("redis-py-818", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-semaphore-175", [own!("redis-semaphore-175", "lock.mjs")]),
     exhibit!("redisson-2515", [REDISSON]),
     exhibit!("redisson-6144", [REDISSON]),
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
     exhibit!("redsync-149", [own!("redsync-149", "main.go")]),
-    exhibit!("redsync-150", [own!("redsync-150", "main.go")]),
+    exhibit!("redsync-150", [REDSYNC]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
     exhibit!("spring-integration-11146", [SPRING]),

@@ -51,14 +51,7 @@ pub fn fetch(exhibit: &Exhibit, bug: &Bug, version: Version, packages: &Path) ->
     }
     let package = Package { name: &bug.package, version: &pinned.version, with: &bug.with };
     let found = bug.registry.fetch(package, beside.path())?;
-    if found != pinned.checksum {
-        return Err(FetchError::Checksum {
-            package: bug.package.clone(),
-            version: pinned.version.clone(),
-            found,
-            expected: pinned.checksum.clone(),
-        });
-    }
+    verify(bug, pinned, found)?;
     bug.registry.build(beside.path())?;
     let path = beside.path().join("bug.toml");
     fs::write(&path, stamp_of(exhibit)).map_err(at(&path))?;
@@ -69,6 +62,19 @@ pub fn fetch(exhibit: &Exhibit, bug: &Bug, version: Version, packages: &Path) ->
     // It has another name now.
     let _ = beside.keep();
     Ok(place)
+}
+
+/// Refuses a package whose checksum is not that of `bug.toml`.
+pub(super) fn verify(bug: &Bug, pinned: &Pinned, found: String) -> Result<(), FetchError> {
+    if found == pinned.checksum {
+        return Ok(());
+    }
+    Err(FetchError::Checksum {
+        package: bug.package.clone(),
+        version: pinned.version.clone(),
+        found,
+        expected: pinned.checksum.clone(),
+    })
 }
 
 /// The text that says from what a directory was made.

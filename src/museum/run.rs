@@ -17,7 +17,7 @@ use picklock_scenarios::suite;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
-use super::bug::{Bug, BugError};
+use super::bug::{Bug, BugError, RUNS_OF_TWIN};
 use super::error::FetchError;
 use super::exhibit::Exhibit;
 use super::fetch::{Version, fetch};
@@ -88,7 +88,12 @@ impl Outcome {
     #[must_use]
     pub fn is_as_described(&self) -> Option<bool> {
         match self {
-            Outcome::Shown { affected, twin } => Some(affected.violating > 0 && twin.violating == 0),
+            Outcome::Shown { affected, twin } => {
+                // A twin that was interrupted, or whose runs can show nothing, is not silent.
+                let is_silent =
+                    twin.violating == 0 && twin.runs >= RUNS_OF_TWIN && twin.inconclusive < twin.runs;
+                Some(affected.violating > 0 && is_silent)
+            }
             Outcome::Failed(_) => Some(false),
             Outcome::Missing(_) => None,
         }

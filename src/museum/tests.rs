@@ -41,9 +41,21 @@ fn a_description_without_a_fixed_version_or_a_control_is_refused() {
     assert!(error.contains("unknown field `libary`"), "{error}");
 }
 
-/// A registry that lies on this machine: npm is given the folder of a package, and no network is needed.
 #[test]
-fn a_wrong_checksum_is_refused_and_a_failed_fetch_leaves_nothing_behind() {
+fn a_wrong_checksum_is_refused() {
+    let bug = named("redis-semaphore-175").unwrap().bug().unwrap();
+    let right = bug.affected.checksum.clone();
+    assert!(fetch::verify(&bug, &bug.affected, right).is_ok());
+    let error = fetch::verify(&bug, &bug.affected, "sha512-other".to_owned()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the checksum of redis-semaphore 5.3.0 is sha512-other, and sha512-"),
+        "{error}"
+    );
+}
+
+/// The registry has no such package, or is not reached, or its tool is not installed.
+#[test]
+fn a_fetch_that_fails_leaves_nothing_behind() {
     let packages = tempfile::tempdir().unwrap();
     let exhibit = named("redis-semaphore-175").unwrap();
     let mut bug = exhibit.bug().unwrap();
