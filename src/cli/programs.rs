@@ -98,34 +98,20 @@ impl Programs {
 
     /// Refuses what is said of programs where none is given, and names what says the same of a design.
     fn refuse_alone(&self) -> Result<(), Failure> {
+        let stores = "a design has its stores as a parameter, as in --design 'redlock{nodes=3}'";
+        let belief = "a design has its belief as a parameter, as in --design 'single{belief=honest}'";
+        let fenced = "the designs single-fenced, redlock-fenced and redlock-fenced-quorum hand out tokens";
+        let renew = "of the designs, manual-renew is renewed by its client, and watchdog by itself";
+        let autonomous = "a built-in design is a lock, and never an autonomous client";
+        let clock_points = "faults hit a built-in design at each clock read anyway";
         let given = [
-            (
-                "--stores",
-                self.stores.is_some(),
-                "a design has its stores as a parameter, as in --design 'redlock{nodes=3}'",
-            ),
-            (
-                "--topology",
-                self.topology.is_some(),
-                "a design has its stores as a parameter, as in --design 'redlock{nodes=3}'",
-            ),
-            (
-                "--belief",
-                self.belief.is_some(),
-                "a design has its belief as a parameter, as in --design 'single{belief=honest}'",
-            ),
-            (
-                "--fenced",
-                self.fenced,
-                "the designs single-fenced, redlock-fenced and redlock-fenced-quorum hand out tokens",
-            ),
-            (
-                "--renew",
-                self.renew,
-                "of the designs, manual-renew is renewed by its client, and watchdog by itself",
-            ),
-            ("--autonomous", self.autonomous, "a built-in design is a lock, and never an autonomous client"),
-            ("--clock-points", self.clock_points, "faults hit a built-in design at each clock read anyway"),
+            ("--stores", self.stores.is_some(), stores),
+            ("--topology", self.topology.is_some(), stores),
+            ("--belief", self.belief.is_some(), belief),
+            ("--fenced", self.fenced, fenced),
+            ("--renew", self.renew, renew),
+            ("--autonomous", self.autonomous, autonomous),
+            ("--clock-points", self.clock_points, clock_points),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),

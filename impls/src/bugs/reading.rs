@@ -4,13 +4,13 @@
 //!
 //! Left out on purpose: that a writer counts how often it holds.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use crate::client::connection::Connection;
+use crate::client::script::Lua;
 use crate::redis::common::millis;
 
 /// Enters to read: if nobody is there, only readers are, or the writer is this owner.
@@ -20,9 +20,8 @@ pub(super) async fn enter_to_read(
     owner: &str,
     ttl: Duration,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "local mode = redis.call('hget', KEYS[1], 'mode')
+    static SCRIPT: Lua = Lua::new(
+        "local mode = redis.call('hget', KEYS[1], 'mode')
              if mode == 'write' and redis.call('hexists', KEYS[1], ARGV[1] .. ':write') == 0 then
                return 0
              end
@@ -33,8 +32,7 @@ pub(super) async fn enter_to_read(
              redis.call('set', KEYS[1] .. ':timeout:' .. ARGV[1] .. ':' .. nth, 1, 'px', ARGV[2])
              redis.call('pexpire', KEYS[1], ARGV[2])
              return 1",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
 }
 
@@ -45,16 +43,14 @@ pub(super) async fn enter_to_write(
     owner: &str,
     ttl: Duration,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('exists', KEYS[1]) == 1 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('exists', KEYS[1]) == 1 then
                return 0
              end
              redis.call('hset', KEYS[1], 'mode', 'write', ARGV[1] .. ':write', 1)
              redis.call('pexpire', KEYS[1], ARGV[2])
              return 1",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
 }
 
@@ -66,9 +62,8 @@ pub(super) async fn leave_reading(
     owner: &str,
     spares_writer: bool,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
                return 0
              end
              local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
@@ -94,8 +89,7 @@ pub(super) async fn leave_reading(
              end
              redis.call('del', KEYS[1])
              return 1",
-        )
-    });
+    );
     let mut call = SCRIPT.key(key.as_str());
     call.arg(owner).arg(if spares_writer { "yes" } else { "no" });
     call.invoke_async(&mut redis.clone()).await
@@ -103,9 +97,8 @@ pub(super) async fn leave_reading(
 
 /// Leaves as the writer; if it reads as well, it goes on as a reader. False if the owner does not write.
 pub(super) async fn leave_writing(redis: &Connection, key: &Key, owner: &str) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hdel', KEYS[1], ARGV[1] .. ':write') == 0 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('hdel', KEYS[1], ARGV[1] .. ':write') == 0 then
                return 0
              end
              if redis.call('hlen', KEYS[1]) == 1 then
@@ -114,8 +107,7 @@ pub(super) async fn leave_writing(redis: &Connection, key: &Key, owner: &str) ->
                redis.call('hset', KEYS[1], 'mode', 'read')
              end
              return 1",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).invoke_async(&mut redis.clone()).await
 }
 
@@ -127,9 +119,8 @@ pub(super) async fn renew(
     ttl: Duration,
     each_reader: bool,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "local reads = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or 0)
+    static SCRIPT: Lua = Lua::new(
+        "local reads = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or 0)
              if reads == 0 and redis.call('hexists', KEYS[1], ARGV[1] .. ':write') == 0 then
                return 0
              end
@@ -140,8 +131,7 @@ pub(super) async fn renew(
                end
              end
              return 1",
-        )
-    });
+    );
     let mut call = SCRIPT.key(key.as_str());
     call.arg(owner).arg(millis(ttl)).arg(if each_reader { "yes" } else { "no" });
     call.invoke_async(&mut redis.clone()).await

@@ -12,14 +12,13 @@
 //! anyway. Left out on purpose: waiting by `BLPOP`, and the mutex around the search for stale holders, which has [a bug of
 //! its own](super::redis_semaphore_23); here a script does that search.
 
-use std::sync::LazyLock;
-
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param};
 use picklock_sim::params;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::version::FIXED;
 use crate::client::policy::{BELIEF_HONEST, STORE};
@@ -55,9 +54,8 @@ struct Semaphore {
 impl Semaphore {
     /// Gives back what is stale, and then takes a permit if one is free: its number, and when it was taken.
     async fn take(&self, key: &Key) -> RedisResult<Option<(String, String)>> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local time = redis.call('time')
+        static SCRIPT: Lua = Lua::new(
+            "local time = redis.call('time')
                  local now = time[1] * 1000 + math.floor(time[2] / 1000)
                  if redis.call('setnx', KEYS[1], 1) == 1 then
                    for permit = 1, tonumber(ARGV[1]) do
@@ -78,8 +76,7 @@ impl Semaphore {
                  local at = string.format('%d', now)
                  redis.call('hset', KEYS[3], permit, at)
                  return {permit, at}",
-            )
-        });
+        );
         let mut call = SCRIPT.key(key.as_str());
         call.key(free(key)).key(taken(key)).arg(self.permits).arg(millis(self.store.ttl));
         call.invoke_async(&mut self.store.redis.clone()).await
@@ -87,16 +84,14 @@ impl Semaphore {
 
     /// Gives a permit back; in the mended version only if it is still the one that was taken at that time.
     async fn give_back(&self, key: &Key, permit: &str, at: &str) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "if ARGV[2] ~= 'whatever' and redis.call('hget', KEYS[2], ARGV[1]) ~= ARGV[2] then
+        static SCRIPT: Lua = Lua::new(
+            "if ARGV[2] ~= 'whatever' and redis.call('hget', KEYS[2], ARGV[1]) ~= ARGV[2] then
                    return 0
                  end
                  redis.call('hdel', KEYS[2], ARGV[1])
                  redis.call('lpush', KEYS[1], ARGV[1])
                  return 1",
-            )
-        });
+        );
         let mut call = SCRIPT.key(free(key));
         call.key(taken(key)).arg(permit).arg(if self.fixed { at } else { "whatever" });
         call.invoke_async(&mut self.store.redis.clone()).await

@@ -7,17 +7,12 @@
 //! lock with its lease.
 //! *Source:* <https://github.com/redisson/redisson/issues/1602>
 
-use picklock_model::ids::Key;
-use picklock_sim::design::{Design, Family};
-use picklock_sim::lock::{Grant, Lock, LockError};
-use picklock_sim::param::Args;
+use picklock_sim::design::Family;
 use picklock_sim::params;
 
 use super::version::FIXED;
-use super::watching::Watchdog;
+use super::watching::renewed_until;
 use crate::client::policy::STORE;
-use crate::redis::common::{OneStore, on_stores, store_of};
-use crate::redis::counted::{enter, leave, owner};
 
 /// The lock that is renewed after its release has failed.
 pub(super) static FAMILY: Family = Family {
@@ -26,39 +21,5 @@ pub(super) static FAMILY: Family = Family {
     weakness: "a release that fails does not stop the renewal: the lock is kept for as long as the process runs",
     source: "Redisson before 3.8.1, https://github.com/redisson/redisson/issues/1602",
     params: params![FIXED, STORE],
-    build,
+    build: |args| renewed_until(args, Result::is_ok),
 };
-
-fn build(args: &Args) -> Design {
-    let fixed = args.get(FIXED);
-    on_stores(args, store_of(args), move |context, policy| async move {
-        let store = OneStore::connect(&context, policy).await?;
-        Ok(Rlock { owner: owner(&context), watchdog: Watchdog::new(store.clone()), store, fixed })
-    })
-    .reentrant()
-}
-
-struct Rlock {
-    store: OneStore,
-    owner: String,
-    watchdog: Watchdog,
-    fixed: bool,
-}
-
-impl Lock for Rlock {
-    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        if !enter(&self.store.redis, key, &self.owner, self.store.ttl).await? {
-            return Ok(None);
-        }
-        self.watchdog.begin(key, &self.owner);
-        Ok(Some(Grant::new(key, self.owner.as_str())))
-    }
-
-    async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let left = leave(&self.store.redis, &grant.key, &grant.owner, self.store.ttl).await;
-        if left.is_ok() || self.fixed {
-            self.watchdog.end(&grant.key, &grant.owner);
-        }
-        left?.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
-    }
-}

@@ -11,17 +11,12 @@
 //!
 //! The lock in which the renewal failed is lost in either version.
 
-use picklock_model::ids::Key;
-use picklock_sim::design::{Design, Family};
-use picklock_sim::lock::{Grant, Lock, LockError};
-use picklock_sim::param::Args;
+use picklock_sim::design::Family;
 use picklock_sim::params;
 
 use super::version::FIXED;
-use super::watching::Watchdog;
+use super::watching::renewed_until;
 use crate::client::policy::STORE;
-use crate::redis::common::{OneStore, on_stores, store_of};
-use crate::redis::counted::{enter, leave, owner};
 
 /// The lock that is renewed no more.
 pub(super) static FAMILY: Family = Family {
@@ -30,40 +25,5 @@ pub(super) static FAMILY: Family = Family {
     weakness: "an entry that a failed renewal left behind keeps later locks from being renewed",
     source: "Redisson before 3.12.1, https://github.com/redisson/redisson/issues/2515",
     params: params![FIXED, STORE],
-    build,
+    build: |args| renewed_until(args, |left| !matches!(left, Ok(None))),
 };
-
-fn build(args: &Args) -> Design {
-    let fixed = args.get(FIXED);
-    on_stores(args, store_of(args), move |context, policy| async move {
-        let store = OneStore::connect(&context, policy).await?;
-        Ok(Rlock { owner: owner(&context), watchdog: Watchdog::new(store.clone()), store, fixed })
-    })
-    .reentrant()
-}
-
-struct Rlock {
-    store: OneStore,
-    owner: String,
-    watchdog: Watchdog,
-    fixed: bool,
-}
-
-impl Lock for Rlock {
-    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        if !enter(&self.store.redis, key, &self.owner, self.store.ttl).await? {
-            return Ok(None);
-        }
-        self.watchdog.begin(key, &self.owner);
-        Ok(Some(Grant::new(key, self.owner.as_str())))
-    }
-
-    async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let left = leave(&self.store.redis, &grant.key, &grant.owner, self.store.ttl).await;
-        let lost = matches!(left, Ok(None));
-        if !lost || self.fixed {
-            self.watchdog.end(&grant.key, &grant.owner);
-        }
-        left?.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
-    }
-}

@@ -10,16 +10,16 @@
 //! A holder extends at its checkpoints, every third of the lease, and does not look at the validity: that is what the
 //! extension is for. Three stores.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_sim::design::Family;
 use picklock_sim::lock::Grant;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
 use crate::client::connection::Connection;
+use crate::client::script::Lua;
 use crate::redis::common::{extend_if_owner, millis};
 
 /// The lock that is extended by taking it.
@@ -51,14 +51,12 @@ impl Extension for LockAgain {
 
 /// Sets the key if there is none or if it holds this value.
 async fn set_if_absent_or_owner(node: &Connection, grant: &Grant, ttl: Duration) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('exists', KEYS[1]) == 0 or redis.call('get', KEYS[1]) == ARGV[1] then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('exists', KEYS[1]) == 0 or redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2])
              end
              return false",
-        )
-    });
+    );
     let mut call = SCRIPT.key(grant.key.as_str());
     call.arg(grant.owner.as_str()).arg(millis(ttl));
     let set: Option<String> = call.invoke_async(&mut node.clone()).await?;

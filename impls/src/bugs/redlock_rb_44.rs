@@ -8,16 +8,16 @@
 //!
 //! A holder extends at its checkpoints, every third of the lease. Three stores.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_sim::design::Family;
 use picklock_sim::lock::Grant;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::at_checkpoints::{Extension, PARAMS, design};
 use super::version::FIXED;
 use crate::client::connection::Connection;
+use crate::client::script::Lua;
 use crate::redis::common::{extend_if_owner, millis};
 
 /// The lock that is extended by a thousand leases.
@@ -48,14 +48,12 @@ impl Extension for Expire {
 }
 
 async fn extend_by_seconds(node: &Connection, grant: &Grant, ttl: Duration) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('expire', KEYS[1], ARGV[2])
              end
              return 0",
-        )
-    });
+    );
     let mut call = SCRIPT.key(grant.key.as_str());
     call.arg(grant.owner.as_str()).arg(millis(ttl));
     call.invoke_async(&mut node.clone()).await

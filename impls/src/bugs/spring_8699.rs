@@ -8,14 +8,13 @@
 //!
 //! The value is that of the registry, one for each process, and a process that has the lock is granted it again.
 
-use std::sync::LazyLock;
-
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::Args;
 use picklock_sim::params;
-use redis::{RedisResult, Script, cmd};
+use redis::{RedisResult, cmd};
 
 use super::version::FIXED;
 use crate::client::policy::STORE;
@@ -47,9 +46,8 @@ struct Registry {
 
 impl Registry {
     async fn obtain(&self, key: &Key) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local registry = redis.call('get', KEYS[1])
+        static SCRIPT: Lua = Lua::new(
+            "local registry = redis.call('get', KEYS[1])
                  if registry == ARGV[1] then
                    redis.call('pexpire', KEYS[1], ARGV[2])
                    return true
@@ -59,8 +57,7 @@ impl Registry {
                    return true
                  end
                  return false",
-            )
-        });
+        );
         let mut call = SCRIPT.key(key.as_str());
         let call = call.arg(&self.registry).arg(millis(self.store.ttl));
         let obtained: Option<bool> = call.invoke_async(&mut self.store.redis.clone()).await?;
@@ -68,15 +65,13 @@ impl Registry {
     }
 
     async fn remove(&self, key: &Key) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "if redis.call('get', KEYS[1]) == ARGV[1] then
+        static SCRIPT: Lua = Lua::new(
+            "if redis.call('get', KEYS[1]) == ARGV[1] then
                    redis.call('unlink', KEYS[1])
                    return true
                  end
                  return false",
-            )
-        });
+        );
         let mut redis = self.store.redis.clone();
         if self.fixed {
             let removed: Option<bool> =

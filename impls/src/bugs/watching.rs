@@ -8,10 +8,55 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use picklock_model::ids::Key;
+use picklock_sim::design::Design;
+use picklock_sim::lock::{Grant, Lock, LockError};
+use picklock_sim::param::Args;
 use picklock_sim::task::Task;
+use redis::RedisResult;
 
-use crate::redis::common::OneStore;
-use crate::redis::counted::extend_if_inside;
+use super::version::FIXED;
+use crate::redis::common::{OneStore, on_stores, store_of};
+use crate::redis::counted::{enter, extend_if_inside, leave, owner};
+
+/// What the store answers to a release: what is left of the owner's count, or nothing if the owner does not have the lock.
+type Left = RedisResult<Option<i64>>;
+
+/// Locks that are renewed from their grant on, until a release whose answer `ends` the renewal, or in the fixed version
+/// until any release.
+pub(super) fn renewed_until(args: &Args, ends: fn(&Left) -> bool) -> Design {
+    let fixed = args.get(FIXED);
+    on_stores(args, store_of(args), move |context, policy| async move {
+        let store = OneStore::connect(&context, policy).await?;
+        let watchdog = Watchdog::new(store.clone());
+        Ok(Rlock { owner: owner(&context), watchdog, store, ends: if fixed { |_| true } else { ends } })
+    })
+    .reentrant()
+}
+
+struct Rlock {
+    store: OneStore,
+    owner: String,
+    watchdog: Watchdog,
+    ends: fn(&Left) -> bool,
+}
+
+impl Lock for Rlock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        if !enter(&self.store.redis, key, &self.owner, self.store.ttl).await? {
+            return Ok(None);
+        }
+        self.watchdog.begin(key, &self.owner);
+        Ok(Some(Grant::new(key, self.owner.as_str())))
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let left = leave(&self.store.redis, &grant.key, &grant.owner, self.store.ttl).await;
+        if (self.ends)(&left) {
+            self.watchdog.end(&grant.key, &grant.owner);
+        }
+        left?.map(drop).ok_or_else(|| LockError::new("the lease was lost before the release"))
+    }
+}
 
 /// The grants that a client renews, by key and owner.
 type Entries = BTreeMap<(Key, String), Task>;

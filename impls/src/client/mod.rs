@@ -4,4 +4,5 @@
 pub mod connection;
 pub(crate) mod policy;
 pub(crate) mod renewal;
+pub(crate) mod script;
 pub mod session;

@@ -5,8 +5,7 @@
 //!
 //! Left out on purpose: releasing or losing some of them. The grant is lost with its own key.
 
-use std::sync::LazyLock;
-
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::Context;
 use picklock_sim::lock::{Grant, Lock, LockError};
@@ -48,17 +47,15 @@ impl Bulk {
 
 impl Lock for Bulk {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        static TAKE: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "if redis.call('exists', unpack(KEYS)) > 0 then
+        static TAKE: Lua = Lua::new(
+            "if redis.call('exists', unpack(KEYS)) > 0 then
                    return 0
                  end
                  for _, key in ipairs(KEYS) do
                    redis.call('set', key, ARGV[1], 'PX', ARGV[2])
                  end
                  return 1",
-            )
-        });
+        );
         let owner = self.store.host.rng().owner_id();
         let began = self.store.begin();
         let granted = self.run(&TAKE, key, &owner).await?;
@@ -66,17 +63,15 @@ impl Lock for Bulk {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        static GIVE_BACK: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local own = redis.call('get', KEYS[1]) == ARGV[1]
+        static GIVE_BACK: Lua = Lua::new(
+            "local own = redis.call('get', KEYS[1]) == ARGV[1]
                  for _, key in ipairs(KEYS) do
                    if redis.call('get', key) == ARGV[1] then
                      redis.call('del', key)
                    end
                  end
                  return own",
-            )
-        });
+        );
         if self.run(&GIVE_BACK, &grant.key, &grant.owner).await? {
             Ok(())
         } else {
@@ -87,17 +82,15 @@ impl Lock for Bulk {
 
 impl Renew for Bulk {
     async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
-        static EXTEND: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local own = redis.call('get', KEYS[1]) == ARGV[1]
+        static EXTEND: Lua = Lua::new(
+            "local own = redis.call('get', KEYS[1]) == ARGV[1]
                  for _, key in ipairs(KEYS) do
                    if redis.call('get', key) == ARGV[1] then
                      redis.call('pexpire', key, ARGV[2])
                    end
                  end
                  return own",
-            )
-        });
+        );
         Ok(self.run(&EXTEND, key, owner).await?)
     }
 }

@@ -5,7 +5,6 @@
 //! [`renewal`](crate::client::renewal), once for all designs.
 
 use std::future::Future;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
@@ -13,11 +12,12 @@ use picklock_sim::design::{Condition, Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use picklock_sim::param::Args;
-use redis::{Cmd, RedisError, RedisResult, Script, cmd};
+use redis::{Cmd, RedisError, RedisResult, cmd};
 
 use crate::client::connection::Connection;
 use crate::client::policy::{Failure, Policy, Reading, STORE};
 use crate::client::renewal::{Renew, Renewed};
+use crate::client::script::Lua;
 use picklock_redis::Redis;
 
 /// The value of locks whose clients all write the same.
@@ -210,15 +210,13 @@ pub(crate) async fn set_and_count(
     value: &str,
     ttl: Duration,
 ) -> RedisResult<Option<Token>> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
                return redis.call('incr', KEYS[2])
              else
                return false
              end",
-        )
-    });
+    );
     let counter: Option<u64> = SCRIPT
         .key(key.as_str())
         .key(counter_key(key))
@@ -251,15 +249,13 @@ pub(crate) async fn extend_if_owner(
     value: &str,
     ttl: Duration,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('pexpire', KEYS[1], ARGV[2])
              else
                return 0
              end",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(value).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
 }
 
@@ -276,15 +272,13 @@ pub(crate) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
 /// Deletes the key if it holds this value, in one script: false if it does not. The script of the Redis documentation
 /// ("Distributed Locks with Redis").
 pub(crate) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('del', KEYS[1])
              else
                return 0
              end",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(value).invoke_async(&mut redis.clone()).await
 }
 

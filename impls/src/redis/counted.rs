@@ -2,18 +2,18 @@
 //! behaviour, and the simpler pair of tutorials. Claim, weakness and source stand with
 //! [`reentrant`](super::reentrant); other designs use the same scripts.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_sim::design::Context;
 use picklock_sim::lock::{Grant, Lock, LockError};
-use redis::{RedisResult, Script, cmd};
+use redis::{RedisResult, cmd};
 
 use super::common::{OneStore, millis};
 use crate::client::connection::Connection;
 use crate::client::policy::Policy;
 use crate::client::renewal::Renew;
+use crate::client::script::Lua;
 
 /// A client of the `reentrant` design.
 pub(crate) struct Reentrant {
@@ -126,17 +126,15 @@ pub(crate) async fn enter_for(
     owner: &str,
     lease: i64,
 ) -> RedisResult<Option<i64>> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "local mine = redis.call('hexists', KEYS[1], ARGV[1]) == 1
+    static SCRIPT: Lua = Lua::new(
+        "local mine = redis.call('hexists', KEYS[1], ARGV[1]) == 1
              if not mine and redis.call('exists', KEYS[1]) == 1 then
                return redis.call('pttl', KEYS[1])
              end
              redis.call('hincrby', KEYS[1], ARGV[1], 1)
              redis.call('pexpire', KEYS[1], ARGV[2])
              return false",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).arg(lease).invoke_async(&mut redis.clone()).await
 }
 
@@ -153,9 +151,8 @@ pub(crate) async fn leave(
     owner: &str,
     ttl: Duration,
 ) -> RedisResult<Option<i64>> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
                return false
              end
              local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
@@ -166,8 +163,7 @@ pub(crate) async fn leave(
              redis.call('del', KEYS[1])
              redis.call('publish', KEYS[2], 'released')
              return 0",
-        )
-    });
+    );
     let mut call = SCRIPT.key(key.as_str());
     call.key(channel(key)).arg(owner).arg(millis(ttl));
     call.invoke_async(&mut redis.clone()).await
@@ -180,35 +176,30 @@ pub(crate) async fn extend_if_inside(
     owner: &str,
     ttl: Duration,
 ) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
                return redis.call('pexpire', KEYS[1], ARGV[2])
              end
              return 0",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
 }
 
 async fn enter_simply(redis: &Connection, key: &Key, owner: &str, ttl: Duration) -> RedisResult<bool> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
                return 0
              end
              redis.call('hincrby', KEYS[1], ARGV[1], 1)
              redis.call('pexpire', KEYS[1], ARGV[2])
              return 1",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).arg(millis(ttl)).invoke_async(&mut redis.clone()).await
 }
 
 async fn leave_simply(redis: &Connection, key: &Key, owner: &str) -> RedisResult<Option<i64>> {
-    static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-        Script::new(
-            "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
+    static SCRIPT: Lua = Lua::new(
+        "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then
                return false
              end
              local count = redis.call('hincrby', KEYS[1], ARGV[1], -1)
@@ -216,7 +207,6 @@ async fn leave_simply(redis: &Connection, key: &Key, owner: &str) -> RedisResult
                redis.call('del', KEYS[1])
              end
              return count",
-        )
-    });
+    );
     SCRIPT.key(key.as_str()).arg(owner).invoke_async(&mut redis.clone()).await
 }

@@ -12,16 +12,16 @@
 //! Redisson's patience is five minutes to a lease of thirty seconds; here it is one lease unless given. A refused client
 //! asks again and again. Left out on purpose: the channel for each waiter on which Redisson notifies the next one.
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param};
 use picklock_sim::params;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
 use super::counted::{extend_if_inside, leave, owner};
@@ -83,9 +83,8 @@ impl Fair {
 
     /// Adds one to the owner's count if it has the lock, or if the lock is free and nobody is before it in the queue.
     async fn enter(&self, key: &Key, refused: Refused) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local me, lease, patience, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+        static SCRIPT: Lua = Lua::new(
+            "local me, lease, patience, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
                  local first = redis.call('lindex', KEYS[2], 0)
                  while first and tonumber(redis.call('zscore', KEYS[3], first) or now) <= now do
                    redis.call('lpop', KEYS[2])
@@ -112,8 +111,7 @@ impl Fair {
                    redis.call('rpush', KEYS[2], me)
                  end
                  return 0",
-            )
-        });
+        );
         let mut call = SCRIPT.key(key.as_str());
         call.key(queue(key)).key(times(key)).arg(&self.owner).arg(millis(self.store.ttl));
         call.arg(millis(self.patience)).arg(self.store.host.wall().0 / 1_000_000);
@@ -123,9 +121,8 @@ impl Fair {
 
     /// Leaves the queue. Those behind come a turn earlier.
     async fn give_up(&self, key: &Key) -> RedisResult<()> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local mine = redis.call('zscore', KEYS[2], ARGV[1])
+        static SCRIPT: Lua = Lua::new(
+            "local mine = redis.call('zscore', KEYS[2], ARGV[1])
                  if not mine then
                    return
                  end
@@ -134,8 +131,7 @@ impl Fair {
                  for _, other in ipairs(redis.call('zrangebyscore', KEYS[2], '(' .. mine, '+inf')) do
                    redis.call('zincrby', KEYS[2], -tonumber(ARGV[2]), other)
                  end",
-            )
-        });
+        );
         let mut call = SCRIPT.key(queue(key));
         call.key(times(key)).arg(&self.owner).arg(millis(self.patience));
         call.invoke_async(&mut self.store.redis.clone()).await

@@ -9,14 +9,13 @@
 //!
 //! Left out on purpose: the counter that Redisson keeps beside the leases, and waiting on its channel.
 
-use std::sync::LazyLock;
-
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param};
 use picklock_sim::params;
-use redis::{RedisResult, Script, cmd};
+use redis::{RedisResult, cmd};
 
 use super::common::{OneStore, millis, on_stores, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, Policy, RETRY, STORE, TIMEOUT};
@@ -63,16 +62,14 @@ impl Permits {
 
     /// Takes a permit if one is free once those whose leases have run out are given back.
     async fn take(&self, key: &Key, permit: &str) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "redis.call('zremrangebyscore', KEYS[1], 0, ARGV[1])
+        static SCRIPT: Lua = Lua::new(
+            "redis.call('zremrangebyscore', KEYS[1], 0, ARGV[1])
                  if redis.call('zcard', KEYS[1]) >= tonumber(ARGV[3]) then
                    return 0
                  end
                  redis.call('zadd', KEYS[1], ARGV[1] + ARGV[2], ARGV[4])
                  return 1",
-            )
-        });
+        );
         let now = self.store.host.wall().0 / 1_000_000;
         let mut call = SCRIPT.key(key.as_str());
         call.arg(now).arg(millis(self.store.ttl)).arg(self.limit).arg(permit);

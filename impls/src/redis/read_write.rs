@@ -9,16 +9,16 @@
 //! waiting on a channel.
 
 use std::future::Future;
-use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Exclusion, Grant, Lock, LockError};
 use picklock_sim::param::Args;
 use picklock_sim::params;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::common::{OneStore, millis, on_stores_waiting, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, Policy, RETRY, STORE, TIMEOUT};
@@ -57,9 +57,8 @@ impl ReadWrite {
 
     /// Enters if nobody is there, or to read if only readers are.
     async fn enter(&self, key: &Key, mode: Mode, owner: &str) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "local mode = redis.call('hget', KEYS[1], 'mode')
+        static SCRIPT: Lua = Lua::new(
+            "local mode = redis.call('hget', KEYS[1], 'mode')
                  if mode and (mode == 'write' or ARGV[1] == 'write') then
                    return 0
                  end
@@ -67,8 +66,7 @@ impl ReadWrite {
                  local left = math.max(redis.call('pttl', KEYS[1]), tonumber(ARGV[3]))
                  redis.call('pexpire', KEYS[1], left)
                  return 1",
-            )
-        });
+        );
         let mut call = SCRIPT.key(key.as_str());
         call.arg(if mode == Mode::Read { "read" } else { "write" }).arg(owner).arg(millis(self.store.ttl));
         call.invoke_async(&mut self.store.redis.clone()).await
@@ -76,17 +74,15 @@ impl ReadWrite {
 
     /// Leaves; the last one out takes the lock away. False if the owner was not there.
     async fn leave(&self, key: &Key, owner: &str) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
+        static SCRIPT: Lua = Lua::new(
+            "if redis.call('hdel', KEYS[1], ARGV[1]) == 0 then
                    return 0
                  end
                  if redis.call('hlen', KEYS[1]) == 1 then
                    redis.call('del', KEYS[1])
                  end
                  return 1",
-            )
-        });
+        );
         let mut call = SCRIPT.key(key.as_str());
         call.arg(owner);
         call.invoke_async(&mut self.store.redis.clone()).await

@@ -8,14 +8,13 @@
 //! *Source:* the pattern that the Redis documentation of `SET` and of `SETNX` shows first, and
 //! warns of.
 
-use std::sync::LazyLock;
-
+use crate::client::script::Lua;
 use picklock_model::ids::Key;
 use picklock_sim::design::{Design, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::{Args, Param, Word};
 use picklock_sim::params;
-use redis::{RedisResult, Script};
+use redis::RedisResult;
 
 use super::common::{OneStore, VALUE, delete, millis, on_stores, set_if_absent, store_of};
 use crate::client::policy::{BELIEF, CLOCK, DRIFT, RETRY, STORE, TIMEOUT};
@@ -51,14 +50,12 @@ struct SetPxDel {
 
 impl SetPxDel {
     async fn take(&self, key: &Key) -> RedisResult<bool> {
-        static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-            Script::new(
-                "if redis.call('setnx', KEYS[1], ARGV[1]) == 0 then
+        static SCRIPT: Lua = Lua::new(
+            "if redis.call('setnx', KEYS[1], ARGV[1]) == 0 then
                    return 0
                  end
                  return redis.call('pexpire', KEYS[1], ARGV[2])",
-            )
-        });
+        );
         if !self.script {
             return set_if_absent(&self.store.redis, key, VALUE, self.store.ttl).await;
         }

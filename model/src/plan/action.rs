@@ -203,21 +203,9 @@ impl Action {
     /// As [`span`](Action::span), to be changed.
     pub fn span_mut(&mut self) -> Option<&mut Duration> {
         match self {
-            Action::Pause { lasts }
-            | Action::Suspend { lasts }
-            | Action::Stall { lasts }
-            | Action::Cut { lasts, .. }
-            | Action::Delay { by: lasts, .. } => Some(lasts),
+            Action::Delay { by, .. } => Some(by),
             Action::Crash { restart_after, .. } => restart_after.as_mut(),
-            Action::StepClock { .. }
-            | Action::SetDrift { .. }
-            | Action::DropConnections { .. }
-            | Action::Own { .. }
-            | Action::LoseRequest { .. }
-            | Action::Cancel
-            | Action::LoseReply { .. } => None,
-            #[cfg(feature = "made-up-action")]
-            Action::MadeUp => None,
+            other => other.lasts_mut(),
         }
     }
 }

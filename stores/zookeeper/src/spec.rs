@@ -46,13 +46,7 @@ impl StoreSpec for ZooKeeper {
 
     /// The first one leads at the start: of members that have the same data, the one with the highest number is elected.
     fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
-        let of = |store: u32| {
-            (1..=self.members).map(move |nth| {
-                let role = if nth == 1 { Role::Leader } else { Role::Follower };
-                Member::new(format!("node-{nth}"), store, role)
-            })
-        };
-        (1..=topology.stores).flat_map(of).collect()
+        Member::electing(self.members, topology.stores)
     }
 
     /// Whichever member is asked: those that do not lead ask the leader.

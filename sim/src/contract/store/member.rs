@@ -25,6 +25,18 @@ impl Member {
         Member { name: name.into(), store, group: store, role, door: None }
     }
 
+    /// So many hosts for each of so many stores that elect a leader: the first of each leads at the start.
+    #[must_use]
+    pub fn electing(hosts: u32, stores: u32) -> Vec<Member> {
+        let of_store = |store| {
+            (1..=hosts).map(move |nth| {
+                let role = if nth == 1 { Role::Leader } else { Role::Follower };
+                Member::new(format!("node-{nth}"), store, role)
+            })
+        };
+        (1..=stores).flat_map(of_store).collect()
+    }
+
     /// The same member, in this group of its store.
     #[must_use]
     pub fn in_group(mut self, group: u32) -> Member {
