@@ -1,11 +1,13 @@
 //! `picklock museum`: bugs of real libraries, shown on the real packages.
 
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 use picklock::museum::{self, Bug, EXHIBITS, Exhibit, Outcome, Request};
+use picklock_campaign::campaign::Silent;
 use picklock_model::text::nearest;
 
 use super::args::{ColourOptions, SHRINK_BUDGET, jobs, time};
@@ -27,10 +29,11 @@ Exit codes:
 Examples:
   picklock museum
   picklock museum redis-semaphore-175
+  picklock museum ./my-bug
   picklock museum --all --format markdown")]
 pub(crate) struct MuseumArgs {
-    /// Bugs by name
-    #[arg(value_name = "NAME")]
+    /// Bugs by name, or folders that hold one (a path with a `/`)
+    #[arg(value_name = "NAME|FOLDER")]
     names: Vec<String>,
     /// All bugs
     #[arg(long, conflicts_with = "names")]
@@ -77,26 +80,31 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
         runs: args.runs,
         shrink_budget: args.shrink_budget,
     };
+    let width = screen::style(args.colours).width;
     let stop = progress::stop_on_interrupt()?;
-    let spinner = progress::Spinner::new();
     let mut outcomes = Vec::new();
-    for (exhibit, _) in &bugs {
-        spinner.says(exhibit.name);
-        outcomes.push(museum::show(exhibit, &request, &stop, &picklock_campaign::campaign::Silent));
-        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+    for (exhibit, bug) in &bugs {
+        let spinner = progress::Spinner::new();
+        spinner.says(exhibit.name.clone());
+        let outcome = museum::reproduce(exhibit, &request, &stop, &Silent);
+        spinner.clear();
+        if args.format == "text" {
+            // Each as soon as it is there: all together take long.
+            screen::print(&format!("{}\n", museum::text((exhibit, bug, &outcome), width)))?;
+        }
+        outcomes.push(outcome);
+        if stop.load(Ordering::Relaxed) {
             break;
         }
     }
-    spinner.clear();
     let rows: Vec<museum::Row<'_>> =
-        bugs.iter().zip(&outcomes).map(|((exhibit, bug), outcome)| (*exhibit, bug, outcome)).collect();
-    let page = match args.format.as_str() {
+        bugs.iter().zip(&outcomes).map(|((exhibit, bug), outcome)| (exhibit, bug, outcome)).collect();
+    screen::print(&match args.format.as_str() {
         "markdown" => museum::markdown(&rows),
         "json" => format!("{:#}\n", museum::json(&rows)),
-        _ => museum::text(&rows, screen::style(args.colours).width),
-    };
-    screen::print(&page)?;
-    Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Exit::Interrupted } else { exit(&outcomes) })
+        _ => format!("{}\n", museum::summary(&rows)),
+    })?;
+    Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { exit(&outcomes) })
 }
 
 /// The exit code for what became of the bugs.
@@ -115,27 +123,34 @@ fn exit(outcomes: &[Outcome]) -> Exit {
 }
 
 /// The bugs asked for; all if none is named.
-fn chosen(args: &MuseumArgs) -> Result<Vec<(&'static Exhibit, Bug)>, Failure> {
-    let find = |name: &String| {
-        museum::named(name).ok_or_else(|| {
-            let near = nearest(name, EXHIBITS.iter().map(|exhibit| exhibit.name));
-            let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
-            Failure::Input(format!("there is no bug `{name}`{hint}; `picklock museum` shows them all"))
-        })
-    };
-    let exhibits: Vec<&'static Exhibit> = match args.names.is_empty() {
-        true => EXHIBITS.iter().collect(),
-        false => args.names.iter().map(find).collect::<Result<_, _>>()?,
+fn chosen(args: &MuseumArgs) -> Result<Vec<(Exhibit, Bug)>, Failure> {
+    let exhibits: Vec<Exhibit> = match args.names.is_empty() {
+        true => EXHIBITS.to_vec(),
+        false => args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?,
     };
     let mut bugs = Vec::new();
     for exhibit in exhibits {
-        let bug = exhibit.bug().map_err(Failure::internal)?;
+        let bug = exhibit.bug().map_err(Failure::input)?;
         let is_asked_for = |language: &String| language.eq_ignore_ascii_case(&bug.language);
         if args.language.as_ref().is_none_or(is_asked_for) {
             bugs.push((exhibit, bug));
         }
     }
     Ok(bugs)
+}
+
+/// The bug of this name, or in this folder.
+fn find(name: &str) -> Result<Exhibit, Failure> {
+    if name.contains('/') {
+        return Exhibit::read(Path::new(name)).map_err(Failure::input);
+    }
+    museum::named(name).cloned().ok_or_else(|| {
+        let near = nearest(name, EXHIBITS.iter().map(|exhibit| &*exhibit.name));
+        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        Failure::Input(format!(
+            "there is no bug `{name}`{hint}; `picklock museum` shows them all, and a folder is named by a path with a `/`"
+        ))
+    })
 }
 
 /// The directory for packages: as the user says, or in the cache directory by the XDG rules.

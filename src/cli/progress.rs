@@ -1,5 +1,6 @@
 //! How a campaign goes on: a bar on a terminal, a line now and then elsewhere; and what Ctrl-C does.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,7 +138,7 @@ impl Spinner {
         Spinner(bar)
     }
 
-    pub(crate) fn says(&self, message: &'static str) {
+    pub(crate) fn says(&self, message: impl Into<Cow<'static, str>>) {
         self.0.set_message(message);
     }
 

@@ -1,6 +1,8 @@
 //! The description of one bug, as `bug.toml` has it.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -106,30 +108,40 @@ pub struct Shown {
 /// A description that is not one.
 #[derive(Debug, thiserror::Error)]
 pub enum BugError {
+    /// The folder, or a file in it, cannot be read.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        /// The folder or the file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
     /// It is not TOML, or a field is missing, unknown or of another type.
-    #[error("museum/{name}/bug.toml: {source}")]
+    #[error("{folder}/bug.toml: {source}")]
     Toml {
-        /// The bug.
-        name: &'static str,
+        /// Its folder.
+        folder: String,
         /// The error, with its place.
         source: Box<toml::de::Error>,
     },
     /// There is nothing to compare the affected version with.
-    #[error(
-        "museum/{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both"
-    )]
-    Twin(&'static str),
+    #[error("{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both")]
+    Twin(String),
 }
 
 impl Bug {
-    /// Reads a description.
+    /// Reads the description in a folder.
     ///
     /// # Errors
     /// When it is not one; the error names file, line and field.
-    pub(super) fn read(name: &'static str, text: &str) -> Result<Bug, BugError> {
-        let bug: Bug =
-            toml::from_str(text).map_err(|source| BugError::Toml { name, source: Box::new(source) })?;
-        if bug.fixed.is_some() == bug.control.is_some() { Err(BugError::Twin(name)) } else { Ok(bug) }
+    pub(super) fn read(folder: &str, text: &str) -> Result<Bug, BugError> {
+        let bug: Bug = toml::from_str(text)
+            .map_err(|source| BugError::Toml { folder: folder.to_owned(), source: Box::new(source) })?;
+        if bug.fixed.is_some() == bug.control.is_some() {
+            Err(BugError::Twin(folder.to_owned()))
+        } else {
+            Ok(bug)
+        }
     }
 
     /// The runs in which the fixed version must be silent: five times those of the affected version until the first violation, and 100.

@@ -1,62 +1,108 @@
-//! The list of bugs.
+//! The list of bugs, and bugs in folders of the user.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
 
 use super::bug::{Bug, BugError};
 
+/// A file of a folder: its name and its text.
+pub type File = (Cow<'static, str>, Cow<'static, str>);
+
 /// A bug, with the files of its folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Exhibit {
     /// Its name: that of its folder.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
+    /// Its folder, as messages and commands name it.
+    pub folder: Cow<'static, str>,
     /// `bug.toml`.
-    pub text: &'static str,
-    /// The files beside it, by name.
-    pub files: &'static [(&'static str, &'static str)],
+    pub text: Cow<'static, str>,
+    /// The files beside it.
+    pub files: Cow<'static, [File]>,
 }
 
 impl Exhibit {
+    /// A bug in a folder of the user: `bug.toml`, and all files beside it. Folders in it do not belong to it.
+    ///
+    /// # Errors
+    /// When the folder or a file cannot be read, or a file is not text.
+    pub fn read(folder: &Path) -> Result<Exhibit, BugError> {
+        let wrong = |path: &Path| {
+            let path = path.to_owned();
+            move |source| BugError::Folder { path, source }
+        };
+        let text = |path: &Path| fs::read_to_string(path).map_err(wrong(path));
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).map_err(wrong(folder))? {
+            let path = entry.map_err(wrong(folder))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_file() && name != "bug.toml" {
+                files.push((name.into(), text(&path)?.into()));
+            }
+        }
+        files.sort();
+        let name = fs::canonicalize(folder).map_err(wrong(folder))?;
+        let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Exhibit {
+            name: name.into(),
+            folder: folder.display().to_string().into(),
+            text: text(&folder.join("bug.toml"))?.into(),
+            files: files.into(),
+        })
+    }
+
     /// Its description.
     ///
     /// # Errors
     /// When `bug.toml` is not one.
     pub fn bug(&self) -> Result<Bug, BugError> {
-        Bug::read(self.name, self.text)
+        Bug::read(&self.folder, &self.text)
     }
 
     /// The text of a file of its folder.
     #[must_use]
-    pub fn file(&self, name: &str) -> Option<&'static str> {
-        self.files.iter().find(|(file, _)| *file == name).map(|(_, text)| *text)
+    pub fn file(&self, name: &str) -> Option<&str> {
+        self.files.iter().find(|(file, _)| file == name).map(|(_, text)| &**text)
     }
 }
 
 /// A file of a folder, which the adapter needs.
 macro_rules! own {
     ($name:literal, $file:literal) => {
-        ($file, include_str!(concat!("../../museum/", $name, "/", $file)))
+        (Cow::Borrowed($file), Cow::Borrowed(include_str!(concat!("../../museum/", $name, "/", $file))))
     };
 }
 
 /// An adapter that several bugs share, as `picklock adapter` prints it.
 macro_rules! shared {
     ($folder:literal, $file:literal) => {
-        ($file, include_str!(concat!("../../examples/adapters/", $folder, $file)))
+        (
+            Cow::Borrowed($file),
+            Cow::Borrowed(include_str!(concat!("../../examples/adapters/", $folder, $file))),
+        )
     };
 }
 
 /// The exhibit of a folder, with these files.
 macro_rules! exhibit {
     ($name:literal, [$($file:expr),+]) => {
-        Exhibit { name: $name, text: include_str!(concat!("../../museum/", $name, "/bug.toml")), files: &[$($file),+] }
+        Exhibit {
+            name: Cow::Borrowed($name),
+            folder: Cow::Borrowed(concat!("museum/", $name)),
+            text: Cow::Borrowed(include_str!(concat!("../../museum/", $name, "/bug.toml"))),
+            files: Cow::Borrowed(&[$($file),+]),
+        }
     };
 }
 
-const ETCD: (&str, &str) = shared!("go/etcd/", "main.go");
+const ETCD: File = shared!("go/etcd/", "main.go");
 
-const REDISSON: (&str, &str) = shared!("java/", "RedissonLocks.java");
+const REDISSON: File = shared!("java/", "RedissonLocks.java");
 
-const REDSYNC: (&str, &str) = shared!("go/redsync/", "main.go");
+const REDSYNC: File = shared!("go/redsync/", "main.go");
 
-const SPRING: (&str, &str) = shared!("java/", "SpringLocks.java");
+const SPRING: File = shared!("java/", "SpringLocks.java");
 
 /// Every bug, by name.
 pub const EXHIBITS: &[Exhibit] = &[

@@ -36,18 +36,18 @@ impl Version {
 /// When a tool is missing or fails, as without a network, or the checksum is wrong. Nothing is left behind.
 pub fn fetch(exhibit: &Exhibit, bug: &Bug, version: Version, packages: &Path) -> Result<PathBuf, FetchError> {
     let pinned = version.of(bug);
-    let place = packages.join(exhibit.name).join(&pinned.version);
+    let place = packages.join(&*exhibit.name).join(&pinned.version);
     // The adapter may have changed since.
     let stamp = place.join("bug.toml");
     if fs::read_to_string(&stamp).is_ok_and(|text| text == stamp_of(exhibit)) {
         return Ok(place);
     }
-    let parent = packages.join(exhibit.name);
+    let parent = packages.join(&*exhibit.name);
     fs::create_dir_all(&parent).map_err(at(&parent))?;
     let beside = TempDir::with_prefix_in(".fetching-", &parent).map_err(at(&parent))?;
-    for (name, text) in exhibit.files {
-        let path = beside.path().join(name);
-        fs::write(&path, text).map_err(at(&path))?;
+    for (name, text) in exhibit.files.iter() {
+        let path = beside.path().join(&**name);
+        fs::write(&path, &**text).map_err(at(&path))?;
     }
     let package = Package { name: &bug.package, version: &pinned.version, with: &bug.with };
     let found = bug.registry.fetch(package, beside.path())?;

@@ -10,16 +10,19 @@ mod checksum;
 mod error;
 mod exhibit;
 mod fetch;
+mod outcome;
 mod page;
 mod registry;
 mod run;
+mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use bug::{Bug, BugError, Control};
 pub use error::FetchError;
-pub use exhibit::{EXHIBITS, Exhibit, named};
+pub use exhibit::{EXHIBITS, Exhibit, File, named};
 pub use fetch::{Version, fetch};
-pub use page::{Row, json, list, markdown, text};
-pub use run::{Found, Observed, Outcome, Request, RunError, show};
+pub use outcome::{Found, Observed, Outcome, RunError};
+pub use page::{Row, json, list, markdown, summary, text};
+pub use run::{Request, reproduce};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::bug::Bug;
 use super::exhibit::Exhibit;
-use super::run::{Observed, Outcome};
+use super::outcome::{Observed, Outcome};
 
 /// The form of the JSON.
 const SCHEMA: u32 = 1;
@@ -18,35 +18,36 @@ pub type Row<'a> = (&'a Exhibit, &'a Bug, &'a Outcome);
 
 /// All bugs, a line each.
 #[must_use]
-pub fn list(bugs: &[(&Exhibit, Bug)]) -> String {
+pub fn list(bugs: &[(Exhibit, Bug)]) -> String {
     let column = bugs.iter().map(|(exhibit, _)| exhibit.name.len()).max().unwrap_or(0);
-    let line = |(exhibit, bug): &(&Exhibit, Bug)| {
-        format!("{}  {} {}: {}\n", left(exhibit.name, column), bug.library, bug.affected.version, bug.summary)
+    let line = |(exhibit, bug): &(Exhibit, Bug)| {
+        format!(
+            "{}  {} {}: {}\n",
+            left(&exhibit.name, column),
+            bug.library,
+            bug.affected.version,
+            bug.summary
+        )
     };
     bugs.iter().map(line).collect()
 }
 
-/// The table for a terminal of this width, with the lines that replay each first violation.
+/// What became of one bug, for a terminal of this width, with the line that replays the first violation.
 #[must_use]
-pub fn text(rows: &[Row<'_>], width: usize) -> String {
-    let mut page = String::new();
-    for (exhibit, bug, outcome) in rows {
-        page.push_str(&format!("{} ({}, {})\n", exhibit.name, bug.library, bug.language));
-        page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.thread), 2, width));
-        match outcome {
-            Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
-            Outcome::Failed(why) => page.push_str(&paragraph(&format!("failed: {why}"), 2, width)),
-            Outcome::Shown { affected, twin } => {
-                page.push_str(&paragraph(&side("affected", bug, affected), 2, width));
-                page.push_str(&paragraph(&side(twin_word(bug), bug, twin), 2, width));
-                if let Some(first) = &affected.first {
-                    page.push_str(&format!("  {}\n", first.replay));
-                }
+pub fn text((exhibit, bug, outcome): Row<'_>, width: usize) -> String {
+    let mut page = format!("{} ({}, {})\n", exhibit.name, bug.library, bug.language);
+    page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.thread), 2, width));
+    match outcome {
+        Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
+        Outcome::Failed(why) => page.push_str(&paragraph(&format!("failed: {why}"), 2, width)),
+        Outcome::Shown { affected, twin } => {
+            page.push_str(&paragraph(&version("affected", bug, affected), 2, width));
+            page.push_str(&paragraph(&version(twin_word(bug), bug, twin), 2, width));
+            if let Some(first) = &affected.first {
+                page.push_str(&format!("  {}\n", first.replay));
             }
         }
-        page.push('\n');
     }
-    page.push_str(&paragraph(&summary(rows), 0, width));
     page
 }
 
@@ -55,7 +56,7 @@ fn twin_word(bug: &Bug) -> &'static str {
 }
 
 /// The runs of a version in one sentence.
-fn side(word: &str, bug: &Bug, observed: &Observed) -> String {
+fn version(word: &str, bug: &Bug, observed: &Observed) -> String {
     let Observed { version, runs, violating, took, .. } = observed;
     let invariant = &bug.run.invariant;
     let control = match &bug.control {
@@ -80,7 +81,9 @@ fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
 
-fn summary(rows: &[Row<'_>]) -> String {
+/// How many bugs show as they are described, in one sentence.
+#[must_use]
+pub fn summary(rows: &[Row<'_>]) -> String {
     let count = |is: Option<bool>| rows.iter().filter(|row| row.2.is_as_described() == is).count();
     format!(
         "{} shown (the affected version violates, the other does not), {} not, {} missing",
@@ -106,7 +109,7 @@ pub fn markdown(rows: &[Row<'_>]) -> String {
     ]);
     for (exhibit, bug, outcome) in rows {
         let mut cells = vec![
-            format!("[{}]({})", code(exhibit.name), bug.thread),
+            format!("[{}]({})", code(&exhibit.name), bug.thread),
             escape(&bug.library),
             bug.affected.version.clone(),
         ];

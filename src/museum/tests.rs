@@ -12,11 +12,11 @@ fn every_folder_is_listed_with_all_of_its_files_and_is_valid() {
     };
     let folders: BTreeSet<String> =
         names(&museum).into_iter().filter(|name| museum.join(name).is_dir()).collect();
-    let listed: BTreeSet<String> = EXHIBITS.iter().map(|exhibit| exhibit.name.to_owned()).collect();
+    let listed: BTreeSet<String> = EXHIBITS.iter().map(|exhibit| exhibit.name.to_string()).collect();
     assert_eq!(folders, listed);
     for exhibit in EXHIBITS {
         let bug = exhibit.bug().unwrap();
-        let own = names(&museum.join(exhibit.name));
+        let own = names(&museum.join(&*exhibit.name));
         let known = |file: &String| file == "bug.toml" || exhibit.file(file).is_some();
         assert!(own.iter().all(known), "{}: {own:?}", exhibit.name);
         assert!(picklock_judge::invariants::ALL.iter().any(|known| known.name == bug.run.invariant));
@@ -29,15 +29,15 @@ fn every_folder_is_listed_with_all_of_its_files_and_is_valid() {
         );
         assert!(bug.thread.starts_with("https://"), "{}", exhibit.name);
     }
-    assert!(EXHIBITS.is_sorted_by_key(|exhibit| exhibit.name));
+    assert!(EXHIBITS.is_sorted_by_key(|exhibit| &exhibit.name));
 }
 
 #[test]
 fn a_description_without_a_fixed_version_or_a_control_is_refused() {
-    let text = named("redis-semaphore-175").unwrap().text;
-    let error = Bug::read("made-up", &text.replace("fixed = ", "# fixed = ")).unwrap_err().to_string();
+    let text = &named("redis-semaphore-175").unwrap().text;
+    let error = Bug::read("museum/made-up", &text.replace("fixed = ", "# fixed = ")).unwrap_err().to_string();
     assert!(error.starts_with("museum/made-up/bug.toml: give `fixed`, or `control`"), "{error}");
-    let error = Bug::read("made-up", &text.replace("library", "libary")).unwrap_err().to_string();
+    let error = Bug::read("museum/made-up", &text.replace("library", "libary")).unwrap_err().to_string();
     assert!(error.contains("unknown field `libary`"), "{error}");
 }
 
@@ -62,6 +62,33 @@ fn a_fetch_that_fails_leaves_nothing_behind() {
     bug.package = "picklock-has-no-such-package".to_owned();
     let error = fetch(exhibit, &bug, Version::Affected, packages.path()).unwrap_err();
     assert!(matches!(error, FetchError::NoTool { .. } | FetchError::Tool { .. }), "{error}");
-    let left: Vec<_> = fs::read_dir(packages.path().join(exhibit.name)).unwrap().collect();
+    let left: Vec<_> = fs::read_dir(packages.path().join(&*exhibit.name)).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_folder_of_the_user_is_a_bug_with_its_files() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("museum/redis-semaphore-175");
+    let read = Exhibit::read(&folder).unwrap();
+    let listed = named("redis-semaphore-175").unwrap();
+    assert_eq!((&read.name, &read.text, &read.files), (&listed.name, &listed.text, &listed.files));
+    let error = Exhibit::read(&folder.join("nowhere")).unwrap_err().to_string();
+    assert!(error.contains("museum/redis-semaphore-175/nowhere: No such file"), "{error}");
+}
+
+/// A version that was observed in so many runs, of which so many violate and so many are inconclusive.
+fn observed(runs: u64, violating: u64, inconclusive: u64) -> Observed {
+    let (version, took) = ("1.0.0".to_owned(), std::time::Duration::ZERO);
+    Observed { version, runs, violating, inconclusive, took, first: None }
+}
+
+#[test]
+fn a_twin_is_silent_only_after_enough_runs_that_can_show_something() {
+    let is_as_described =
+        |affected, twin| Outcome::Shown { affected, twin }.is_as_described().is_some_and(|is| is);
+    assert!(is_as_described(observed(1, 1, 0), observed(100, 0, 99)));
+    assert!(!is_as_described(observed(1, 1, 0), observed(99, 0, 0)), "too few runs");
+    assert!(!is_as_described(observed(1, 1, 0), observed(100, 0, 100)), "all inconclusive");
+    assert!(!is_as_described(observed(1, 1, 0), observed(100, 1, 0)), "the twin violates");
+    assert!(!is_as_described(observed(100, 0, 0), observed(100, 0, 0)), "the bug is not found");
 }
