@@ -400,6 +400,7 @@ pub fn story(design: &Design, scenario: &str, run: &Checked, replay: String) -> 
         plan: run.plan.clone(),
         trace: run.trace.clone(),
         wire: run.wire.clone(),
+        code: run.code.clone(),
         replay,
         ablation: None,
     }

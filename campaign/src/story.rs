@@ -1,5 +1,6 @@
 //! The story of a run as data: its events, all that it violates, and what the violations depend on.
 
+use picklock_model::code::Locations;
 use picklock_model::plan::Plan;
 use picklock_model::trace::Trace;
 use picklock_sim::run::Wire;
@@ -22,6 +23,8 @@ pub struct Story {
     pub trace: Trace,
     /// The bytes of the segments, if they were kept.
     pub wire: Wire,
+    /// Where programs were in their source, if that was kept.
+    pub code: Locations,
     /// The command line that makes this very run again, the reduced one if it was reduced.
     pub replay: String,
     /// The ablation of the run, if it was made.

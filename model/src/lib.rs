@@ -12,6 +12,7 @@
 //! - [`trace`]: everything that happened: `event`, `record` (hosts and the trace itself), `belief`, `outage` and `extent` (what is broken when),
 //!   `condition` (what a design claims to survive), `content` and `digest`.
 //! - [`points`]: the injection points that a run has reached, from which faults are drawn.
+//! - [`code`]: where programs are in their source.
 //! - [`repro`]: a plan and the digest of its run as a file, with its form number and checksum.
 //! - [`seed`]: all randomness, as named streams and addressed draws.
 //! - [`time`], [`clock`]: true time, and the clocks of a host; [`ids`]: the names of hosts, keys, grants and events.
@@ -23,6 +24,7 @@
 //! `picklock_sim`, what is said of a trace in `picklock_judge`.
 
 pub mod clock;
+pub mod code;
 pub mod ids;
 pub mod plan;
 pub mod points;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use picklock_model::code::Frame;
 use picklock_model::plan::Access;
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
@@ -122,6 +123,9 @@ impl Driver {
     /// The driver, and the queue of its events.
     fn new(host: &Host, setup: &Setup, consumer: Consumer) -> (Driver, UnboundedSender<HostEvent>) {
         // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
+        let stacks = HostDriver::of(host).keeps_code() && !matches!(consumer, Consumer::Log { .. });
+        let placed = stacks.then(|| Setup { stacks, ..setup.clone() });
+        let setup = placed.as_ref().unwrap_or(setup);
         let group = match STARTED.with(|pool| pool.start(setup)) {
             Ok(group) => group,
             Err(error) => HostDriver::of(host).abort_run(format!("failed to {error}")),
@@ -196,6 +200,7 @@ impl Driver {
 
     async fn handle(&mut self, step: Step) {
         match step {
+            Step::At(stack) => HostDriver::of(&self.host).at(stack.into_iter().map(frame).collect()),
             Step::Point(call) => HostDriver::of(&self.host).reach(access(call.what)).await,
             Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
             Step::Listen { socket, port } => self.connections.listen(socket, port),
@@ -292,6 +297,11 @@ impl Driver {
         };
         event.into_iter().for_each(|event| self.deliver(event));
     }
+}
+
+fn frame(frame: picklock_supervisor::Frame) -> Frame {
+    let picklock_supervisor::Frame { function, file, line, text, library } = frame;
+    Frame { function, file, line, text: text.map(visible), library }
 }
 
 /// A line in which control characters are shown and not obeyed: terminals and reports print it.

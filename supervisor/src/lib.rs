@@ -56,6 +56,7 @@
 //! files, timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses.
 
 mod finding;
+mod frame;
 mod instruction;
 mod setup;
 mod step;
@@ -71,6 +72,7 @@ pub mod ready;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub use elsewhere::{Group, Pool};
+pub use frame::Frame;
 pub use instruction::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Group, Pool};

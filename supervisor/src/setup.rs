@@ -25,6 +25,9 @@ pub struct Setup {
     pub clock: Clock,
     /// The answers to its clock reads.
     pub clock_reads: ClockReads,
+    /// True if [`Step::At`](crate::Step::At) is to say from where in its source it makes the calls that others see. The steps are the same
+    /// besides.
+    pub stacks: bool,
     /// Which files it finds.
     pub files: Files,
     /// The directory that is `HOME` instead of an empty one, where the program has files of its own. It outlives the
@@ -61,6 +64,7 @@ impl Setup {
             seed,
             clock: Clock::default(),
             clock_reads: ClockReads::Page,
+            stacks: false,
             files: Files::Own,
             home: None,
             syncs: None,

@@ -2,6 +2,8 @@
 
 use std::{fmt, net::SocketAddrV4};
 
+use crate::Frame;
+
 /// One socket of a group, numbered in the order of their making.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SocketId(pub(crate) u32);
@@ -17,6 +19,8 @@ impl fmt::Display for SocketId {
 pub enum Step {
     /// A thread is about to do this; it is done when the group is stepped again. A pause can hit here.
     Point(Call),
+    /// What follows is done from here: the stack of the thread, innermost first. Only if the [`Setup`](crate::Setup) asks for it.
+    At(Vec<Frame>),
     /// A socket is being connected; answered by `connected`.
     Connect {
         /// The socket.

@@ -14,6 +14,7 @@ mod clients_and_servers;
 mod ensemble;
 mod etcd;
 mod interpreter;
+mod lines_of_code;
 #[path = "../support/nightly.rs"]
 mod nightly;
 mod records;

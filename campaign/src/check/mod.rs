@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use picklock_model::code::Locations;
 use picklock_model::plan::{Injection, Plan};
 use picklock_model::points::Points;
 use picklock_model::seed::Seed;
@@ -50,6 +51,8 @@ pub struct Checked {
     pub metrics: Metrics,
     /// The bytes of the segments, if they were kept.
     pub wire: Wire,
+    /// Where programs were in their source, if that was kept.
+    pub code: Locations,
     /// The injection points that were reached, if they were recorded.
     pub probe: Option<Points>,
     /// All choices of the run, if they were noted.
@@ -79,8 +82,8 @@ pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, Ch
 /// When the plan names an unknown workload or the design's code panics.
 pub fn check(options: impl Into<Options>, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let options = options.into();
-    let Run { trace, wire, probe, choices } = run::run(options, design, &plan, &workload(&plan)?)?;
-    answered(options.engine, design, Checked { wire, probe, choices, ..judge(plan, trace) })
+    let Run { trace, wire, code, probe, choices } = run::run(options, design, &plan, &workload(&plan)?)?;
+    answered(options.engine, design, Checked { wire, code, probe, choices, ..judge(plan, trace) })
 }
 
 /// The same run, of a program that can be tested.
@@ -116,6 +119,7 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
         metrics,
         trace,
         wire: Wire::new(),
+        code: Locations::new(),
         probe: None,
         choices: Vec::new(),
     }

@@ -14,6 +14,7 @@ use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Trace, What};
 
+use super::place::Places;
 use super::words::Names;
 use crate::page::numbers::plural;
 
@@ -45,7 +46,8 @@ pub(crate) fn course(story: &Story) -> String {
     let Some(finding) = story.leading() else { return String::new() };
     let history = History::of(&story.trace);
     let names = Names::of(&story.trace);
-    Teller { trace: &story.trace, history: &history, names, finding }.course().join(" ")
+    let places = Places::of(story);
+    Teller { trace: &story.trace, history: &history, names, places, finding }.course().join(" ")
 }
 
 /// The text as a sentence: a finding is one already, but for its first letter and its full stop. Host names keep
@@ -74,6 +76,7 @@ struct Teller<'a> {
     trace: &'a Trace,
     history: &'a History<'a>,
     names: Names<'a>,
+    places: Places<'a>,
     finding: &'a Finding,
 }
 
@@ -129,7 +132,8 @@ impl<'a> Teller<'a> {
         let injected = |(position, event): (usize, &Event)| match &event.what {
             What::Injected { injection, text } => {
                 let fault = self.names.fault(*injection);
-                Some((position, format!("At {} the fault {fault} hit: {}", event.at, sentence(text))))
+                let text = sentence(&format!("{text}{}", self.places.say(event)));
+                Some((position, format!("At {} the fault {fault} hit: {text}", event.at)))
             }
             _ => None,
         };

@@ -8,6 +8,7 @@ use picklock_model::ids::{EventId, HostId};
 use picklock_model::trace::{Event, What};
 
 use super::exchanges::{Exchange, is_late, shortened};
+use super::place::Places;
 use super::reentries::{self, Count};
 use super::words::Names;
 use crate::page::layout::cut;
@@ -73,18 +74,20 @@ pub(crate) struct Writer<'a> {
     names: Names<'a>,
     hit: BTreeMap<u32, HostId>,
     counts: BTreeMap<EventId, Count>,
+    places: Places<'a>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn of(story: &'a Story) -> Writer<'a> {
         let (names, counts) = (Names::of(&story.trace), reentries::of(story));
-        Writer { story, names, hit: hit(story), counts }
+        Writer { story, names, hit: hit(story), counts, places: Places::of(story) }
     }
 
     /// The line of an event in a list of all.
     pub(crate) fn event(&self, position: usize, event: &Event) -> Row {
         let said = self.story.wire.get(&event.id).map(|said| format!(": {said}")).unwrap_or_default();
-        let text = format!("{}{}{said}", self.names.say(event), self.count(event));
+        let place = self.places.say(event);
+        let text = format!("{}{}{place}{said}", self.names.say(event), self.count(event));
         Row {
             position,
             host: shown_at(event, &self.hit),
@@ -112,7 +115,8 @@ impl<'a> Writer<'a> {
 
     /// The words for an event, without its host; of a message, its words, and when it was sent if it was held up on its way.
     pub(crate) fn say(&self, event: &Event) -> String {
-        self.message(event).unwrap_or_else(|| format!("{}{}", self.names.say(event), self.count(event)))
+        let happened = || format!("{}{}{}", self.names.say(event), self.count(event), self.places.say(event));
+        self.message(event).unwrap_or_else(happened)
     }
 
     /// The change of the count of a re-entrant lock in the same step.

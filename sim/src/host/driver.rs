@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use super::host::Host;
 use crate::world::Admission;
+use picklock_model::code::Stack;
 use picklock_model::plan::Access;
 use picklock_model::time::{Monotonic, WallTime};
 
@@ -29,6 +30,19 @@ impl HostDriver {
         self.gate().await;
         self.host.world.state().after(self.host.id, access, None);
         self.gate().await;
+    }
+
+    /// True if this run keeps where programs are in their source.
+    #[must_use]
+    pub fn keeps_code(&self) -> bool {
+        self.host.world.state().code.is_some()
+    }
+
+    /// What the program does from now on, it does from here; kept if the run [does so](HostDriver::keeps_code).
+    pub fn at(&self, stack: Stack) {
+        if let Some(code) = &mut self.host.world.state().code {
+            code.at(self.host.id, stack);
+        }
     }
 
     async fn gate(&self) {

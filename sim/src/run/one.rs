@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use picklock_model::code::Locations;
 use picklock_model::plan::Plan;
 use picklock_model::points::{Points, PointsToRecord};
 use picklock_model::trace::{Belief, FinalClient, Role, Trace};
@@ -16,7 +17,7 @@ use crate::contract::store::Store;
 use crate::engine::{self, Engine};
 use crate::host::driver::Untestable;
 use crate::world::choices::{Choices, Chooser, Made};
-use crate::world::{Keeper, Wire, World};
+use crate::world::{CodeLog, Keeper, Wire, World};
 
 /// The result of a run.
 pub struct Run {
@@ -26,6 +27,8 @@ pub struct Run {
     pub probe: Option<Points>,
     /// The content of the segments to stores and from them, as far as their kind can read it, if that was asked for.
     pub wire: Wire,
+    /// Where programs were in their source, if that was asked for.
+    pub code: Locations,
     /// All choices of it in the order in which they were made, if that was asked for.
     pub choices: Vec<Made>,
 }
@@ -83,6 +86,9 @@ fn made(
     let keeper = design.store.as_ref().filter(|_| options.wire).map(keeper_of);
     let chooser = Chooser::new(plan, strategy, options.choices);
     let world = Arc::new(World::new(plan, infos.clone(), options.points, keeper, chooser));
+    if options.wire {
+        world.state().code = Some(CodeLog::default());
+    }
     if let Some((host, span)) = final_client {
         world.state().expect_final_client(host, span, bound.survives);
     }
@@ -109,6 +115,7 @@ fn made(
     let attempts = std::mem::take(&mut state.attempts);
     let (names, passed) = state.take_points();
     let choices = state.chooser.take_noted();
+    let code = state.code.take().map(CodeLog::take).unwrap_or_default();
     let (events, digest) = std::mem::take(&mut state.log).finish();
     let remains = state.dissolve();
     drop(state);
@@ -135,7 +142,7 @@ fn made(
     let wire = world.keeper.as_ref().map(Keeper::take).unwrap_or_default();
     let probed = options.points != PointsToRecord::Nothing;
     let probe = probed.then(|| Points::new(names, passed, came.unwrap_or(end)));
-    Ok(Run { trace, probe, wire, choices })
+    Ok(Run { trace, probe, wire, code, choices })
 }
 
 /// A client that ignores a loss believes until it releases.

@@ -11,7 +11,7 @@ pub struct Options {
     pub engine: Engine,
     /// The injection points that are recorded.
     pub points: PointsToRecord,
-    /// True if the content of the segments to stores and from them is kept.
+    /// True if the content of the segments to stores and from them is kept, and where programs are in their source.
     pub wire: bool,
     /// True if all its choices are recorded.
     pub choices: bool,

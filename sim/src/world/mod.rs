@@ -8,6 +8,7 @@
 //! whole, in order, after a latency. Loss shows as TCP shows it, as lateness or a broken connection.
 
 pub mod choices;
+mod code;
 mod ending;
 mod file;
 mod leaders;
@@ -23,6 +24,7 @@ mod timers;
 mod transitions;
 mod wire;
 
+pub(crate) use code::CodeLog;
 pub(crate) use ending::Progress;
 pub use ending::Wanted;
 pub(crate) use file::File;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::choices::Chooser;
+use super::code::{CodeLog, Done};
 use super::ending::Ending;
 use super::leaders::Leaders;
 use super::log::Log;
@@ -13,7 +14,7 @@ use super::oracle::Oracle;
 use super::process::{Life, Process};
 use super::queue::{EventQueue, Pending};
 use super::timers::Timers;
-use picklock_model::ids::{EventId, GrantId, HostId, Origin};
+use picklock_model::ids::{ConnId, EventId, GrantId, HostId, Origin};
 use picklock_model::plan::{Injection, Plan};
 use picklock_model::points::{PointsToRecord, Reached};
 use picklock_model::time::{Monotonic, TrueTime};
@@ -32,6 +33,8 @@ pub(crate) struct State {
     pub(super) timers: Timers,
     pub(super) oracle: Oracle,
     pub(crate) log: Log,
+    /// Where programs are in their source; hardly any run keeps it.
+    pub(crate) code: Option<CodeLog>,
     pub(super) injections: Vec<Injection>,
     /// True for the injections that have already been seen to make a difference.
     pub(super) took_effect: Vec<bool>,
@@ -98,6 +101,7 @@ impl State {
             timers: Timers::default(),
             oracle: Oracle::default(),
             log: Log::new(),
+            code: None,
             injections: plan.injections.clone(),
             took_effect: vec![false; plan.injections.len()],
             hits: BTreeMap::new(),
@@ -159,12 +163,30 @@ impl State {
         let cause = origin.cause.or(process.context);
         let grant = origin.grant.or_else(|| process.grant());
         self.follow_records(host, &what);
-        self.log.push(at, host, cause, None, grant, what)
+        self.push(at, host, cause, None, grant, what)
     }
 
     /// Records what a fault action or the network does to a host now.
     pub(crate) fn record_act(&mut self, host: HostId, cause: Option<EventId>, what: What) -> EventId {
-        self.log.push(self.now, host, cause, None, None, what)
+        self.push(self.now, host, cause, None, None, what)
+    }
+
+    /// Records an event, and where the program of its host is meanwhile, if that is kept.
+    pub(super) fn push(
+        &mut self,
+        at: TrueTime,
+        host: HostId,
+        cause: Option<EventId>,
+        conn: Option<ConnId>,
+        grant: Option<GrantId>,
+        what: What,
+    ) -> EventId {
+        let done = self.code.as_ref().and_then(|_| Done::of(&what));
+        let event = self.log.push(at, host, cause, conn, grant, what);
+        if let (Some(code), Some(done)) = (&mut self.code, done) {
+            code.note(host, event, done);
+        }
+        event
     }
 
     /// An injection made a difference to a host, and to the section that its process is in, if it is in one.

@@ -227,7 +227,7 @@ const LOCKS: [u32; 6] = [
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
 
-fn rules(clock_reads: ClockReads, syncs: bool) -> Vec<(Sysno, When)> {
+fn rules(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<(Sysno, When)> {
     let mut rules: Vec<_> =
         NOTIFIED.iter().chain(SHARED).chain(FORBIDDEN).map(|&call| (call, When::Always)).collect();
     if syncs {
@@ -244,7 +244,7 @@ fn rules(clock_reads: ClockReads, syncs: bool) -> Vec<(Sysno, When)> {
                 (Sysno::epoll_wait, When::IsNot(3, 0)),
                 (Sysno::epoll_pwait, When::IsNot(3, 0)),
                 (Sysno::recvfrom, When::Without(3, libc::MSG_DONTWAIT as u32)),
-                (Sysno::sendto, When::Set(4)),
+                (Sysno::sendto, if stacks { When::Always } else { When::Set(4) }),
             ]);
         }
         ClockReads::Notified => {
@@ -318,7 +318,7 @@ pub(crate) const SHARED: &[Sysno] = &[
 ];
 
 /// The filter as the kernel takes it. With `syncs`, the supervisor is notified of those of files, too.
-pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> {
+pub(crate) fn program(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<sock_filter> {
     /// `AUDIT_ARCH_X86_64`, which libc does not name: `EM_X86_64`, 64 bits, little endian.
     const X86_64: u32 = libc::EM_X86_64 as u32 | 0x8000_0000 | 0x4000_0000;
     /// Calls of the x32 interface begin here.
@@ -340,7 +340,7 @@ pub(crate) fn program(clock_reads: ClockReads, syncs: bool) -> Vec<sock_filter> 
     }
     let unsupported = libc::SECCOMP_RET_ERRNO | libc::EOPNOTSUPP as u32;
     program.extend([jump(BPF_JEQ, UNSUPPORTED as u32, 0, 1), answer(unsupported)]);
-    for (call, when) in rules(clock_reads, syncs) {
+    for (call, when) in rules(clock_reads, syncs, stacks) {
         let (argument, test) = match when {
             When::Always => {
                 program.extend([jump(BPF_JEQ, call as u32, 0, 1), answer(notify)]);

@@ -30,6 +30,7 @@ use super::{
     points::point,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
+    stack::{Stacks, says_where},
     startup::{START_UP_CALLS, prepares},
     surroundings::{processor, usage},
     table::{State, Table},
@@ -58,6 +59,8 @@ pub struct Group {
     notifications: Notifications,
     turns: Turns,
     effort: Effort,
+    /// Reads the stacks of its threads, if they are to be reported.
+    stacks: Option<Stacks>,
     /// The steps that were not reported to the driver yet.
     pub(crate) events: VecDeque<Step>,
     /// It has not come to its first step.
@@ -137,6 +140,7 @@ impl Group {
             notifications: Notifications::default(),
             turns: Turns::new(setup.seed),
             effort: Effort::default(),
+            stacks: setup.stacks.then(Stacks::default),
             setup,
             events: VecDeque::new(),
             starts_up: true,
@@ -327,6 +331,11 @@ impl Group {
                 }
             }
         };
+        if self.is_only_to_be_placed(&notice) {
+            self.report_stack(thread, &notice);
+            self.listener.go(&notice);
+            return Ok(());
+        }
         self.effort.note_call();
         self.table.heard += 1;
         self.files.stamps.meet();
@@ -431,6 +440,9 @@ impl Group {
         match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 let is_notified = self.table.threads[thread].announced || self.starts_up;
+                if !is_notified {
+                    self.report_stack(thread, &notice);
+                }
                 let caller = self.table.caller(thread);
                 let what = if is_notified {
                     None
@@ -449,6 +461,26 @@ impl Group {
                 self.release(thread, notice, held, late)
             }
             other => self.table.threads[thread].state = other,
+        }
+    }
+
+    /// True for a send that would go unseen if stacks were not reported: it counts as unseen.
+    fn is_only_to_be_placed(&self, notice: &Notice) -> bool {
+        self.stacks.is_some()
+            && self.setup.clock_reads == ClockReads::Page
+            && notice.call() == Sysno::sendto
+            && notice.arg(4) == 0
+    }
+
+    /// Reports to the driver from where a thread makes a call.
+    fn report_stack(&mut self, thread: usize, notice: &Notice) {
+        let Some(stacks) = self.stacks.as_mut().filter(|_| !self.starts_up && says_where(notice.call()))
+        else {
+            return;
+        };
+        let frames = stacks.read(self.table.process_of(thread).pid, self.table.threads[thread].tid);
+        if !frames.is_empty() {
+            self.events.push_back(Step::At(frames));
         }
     }
 

@@ -45,6 +45,7 @@ mod readiness;
 mod signals;
 mod sockets;
 mod spawn;
+mod stack;
 mod stamps;
 mod startup;
 mod surroundings;

@@ -145,7 +145,7 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
             .map_err(zero("the home directory"))?,
         role,
         keeper: commands.as_raw_fd(),
-        filter: program(setup.clock_reads, setup.syncs.is_some()),
+        filter: program(setup.clock_reads, setup.syncs.is_some(), setup.stacks),
         seal: seal(),
         limits: setup.limits,
         files: files.each_ref().map(OwnedFd::as_raw_fd),

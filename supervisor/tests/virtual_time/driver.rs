@@ -77,6 +77,8 @@ pub(crate) struct Run {
     due: BTreeMap<(u64, u64), Delivery>,
     number: u64,
     store: Store,
+    /// The last step, until somebody takes it.
+    pub(crate) last: Option<Step>,
     pub(crate) story: Story,
 }
 
@@ -85,7 +87,8 @@ impl Run {
         let story = Story { steps: Vec::new(), status: None, broken: None, elapsed_ms: 0 };
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let (due, store) = (BTreeMap::new(), Store::default());
-        let mut run = Self { group, clock: START, lines: lines.into_iter(), due, number: 0, store, story };
+        let lines = lines.into_iter();
+        let mut run = Self { group, clock: START, lines, due, number: 0, store, last: None, story };
         run.next_line(0);
         run
     }
@@ -129,6 +132,7 @@ impl Run {
             other => format!("{other:?}"),
         };
         self.story.steps.push(format!("{:>12} {text}", now - START.monotonic_ns));
+        self.last = Some(step.clone());
         match step {
             Step::Connect { socket, to } => {
                 let outcome = match to.port() {

@@ -12,4 +12,5 @@ mod python;
 mod servers;
 mod shells;
 mod sockets;
+mod stacks;
 mod waiting_calls;

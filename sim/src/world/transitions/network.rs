@@ -40,7 +40,7 @@ impl State {
         });
         let id = self.network.add(Conn { port, client: None, ends });
         let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
-        self.log.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });
+        self.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });
         self.launch(id, Direction::Out, Flight::Syn);
         id
     }
@@ -68,7 +68,7 @@ impl State {
         };
         let what = What::Sent { peer: to, segment: number, bytes: len, content };
         let at = self.local_now(from);
-        let sent = self.log.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
+        let sent = self.push(at, from, origin.cause, Some(side.conn), origin.grant, what);
         if let Some(at) = self.network.losses.iter().position(|(f, t, _)| *f == from && *t == to) {
             let (_, _, injection) = self.network.losses.remove(at);
             self.mark_effect(injection, from, origin.grant);

@@ -204,7 +204,8 @@ impl State {
         if power_loss {
             process.disk.values_mut().for_each(File::lose_power);
         }
-        self.log.push(now, host, None, None, self.grant_of(host), What::Crashed { power_loss });
+        let grant = self.grant_of(host);
+        self.push(now, host, None, None, grant, What::Crashed { power_loss });
         self.note_lifecycle_change(LifecycleChange::Died(host));
         self.cut_off(host, power_loss);
         self.oracle_bury(host);

@@ -1,0 +1,58 @@
+//! A story names the lines of the program between which a fault hit.
+
+use crate::binary::{directory, run_in};
+use crate::can_run::can_run;
+use crate::interpreter::python3;
+
+/// A lock that releases with `GET`, a comparison and `DEL`, on a socket of its own.
+const LOCK: &str = r#"import os, socket, sys
+
+host, port = os.environ["PICKLOCK_STORES"][len("redis://"):].split(":")
+ttl = os.environ["PICKLOCK_TTL_MS"]
+store = socket.create_connection((host, int(port)))
+replies = store.makefile("rb")
+me = None
+
+def ask(*words):
+    parts = [b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word.encode()) for word in words]
+    store.sendall(b"".join(parts))
+    line = replies.readline()
+    if line[:1] != b"$" or line == b"$-1\r\n":
+        return line.strip().decode()
+    return replies.readline().strip().decode()
+
+def acquire(key):
+    global me
+    me = os.urandom(8).hex()
+    return ask("SET", key, me, "NX", "PX", ttl) == "+OK"
+
+def release(key):
+    if ask("GET", key) == me:
+        ask("DEL", key)
+
+for request in sys.stdin:
+    word, key = request.split()[:2]
+    if word == "acquire":
+        print("granted" if acquire(key) else "refused", flush=True)
+    else:
+        release(key)
+        print("released", flush=True)
+"#;
+
+#[test]
+fn a_story_names_the_lines_between_which_a_pause_hit() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    std::fs::write(here.path().join("lock.py"), LOCK).unwrap();
+    let command = format!("{} lock.py", python3());
+    let args = ["run", "--program", &command, "--scenario", "late-release", "--seeds", "30", "--no-confirm"];
+    let ended = run_in(here.path(), &args);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let between = "in lock.py:23 `if ask(\"GET\", key) == me:`, before lock.py:24 `ask(\"DEL\", key)`";
+    assert!(said.contains(between), "{}", ended.stdout);
+    let at = "at lock.py:11 `store.sendall(b\"\".join(parts))` from lock.py:24 `ask(\"DEL\", key)`";
+    assert!(said.contains(at), "{}", ended.stdout);
+}
