@@ -107,6 +107,8 @@ const SPRING: File = shared!("java/", "SpringLocks.java");
 /// Every bug, by name.
 pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
+    exhibit!("etcd-22082", [own!("etcd-22082", "main.go")]),
+    exhibit!("kazoo-649", [own!("kazoo-649", "lock.py")]),
     exhibit!("redis-py-1031", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-py-4258", [own!("redis-py-4258", "lock.py")]),
     exhibit!("redis-py-818", [own!("redis-py-1031", "lock.py")]),
@@ -118,6 +120,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redsync-150", [REDSYNC]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
+    exhibit!("rslock-9", [own!("rslock-9", "adapter.rs")]),
     exhibit!("spring-integration-11146", [SPRING]),
 ];
 
