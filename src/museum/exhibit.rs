@@ -109,6 +109,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
     exhibit!("etcd-22082", [own!("etcd-22082", "main.go")]),
     exhibit!("kazoo-649", [own!("kazoo-649", "lock.py")]),
+    exhibit!("kazoo-732", [own!("kazoo-732", "lock.py")]),
     exhibit!("redis-py-1031", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-py-4258", [own!("redis-py-4258", "lock.py")]),
     exhibit!("redis-py-818", [own!("redis-py-1031", "lock.py")]),
