@@ -122,6 +122,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
     exhibit!("redsync-149", [own!("redsync-149", "main.go")]),
     exhibit!("redsync-150", [REDSYNC]),
+    exhibit!("redsync-186", [REDSYNC]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
     exhibit!("rslock-9", [own!("rslock-9", "adapter.rs")]),
