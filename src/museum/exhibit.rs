@@ -110,6 +110,8 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-22082", [own!("etcd-22082", "main.go")]),
     exhibit!("kazoo-649", [own!("kazoo-649", "lock.py")]),
     exhibit!("kazoo-732", [own!("kazoo-732", "lock.py")]),
+    exhibit!("node-redlock-369", [own!("node-redlock-369", "lock.mjs")]),
+    exhibit!("node-redlock-even", [own!("node-redlock-even", "lock.mjs")]),
     exhibit!("redbeat-208", [own!("redbeat-208", "lock.py")]),
     exhibit!("redis-py-1031", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-py-2624", [own!("redis-py-2624", "lock.py")]),
