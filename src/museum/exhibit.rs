@@ -128,6 +128,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
     exhibit!("rslock-9", [own!("rslock-9", "adapter.rs")]),
+    exhibit!("rslock-extend", [own!("rslock-extend", "adapter.rs")]),
     exhibit!("spring-integration-11146", [SPRING]),
 ];
 
