@@ -1,4 +1,4 @@
-// etcd's clientv3/concurrency, asked by picklock; the first argument says which: mutex, election.
+// etcd's clientv3/concurrency, asked by picklock; the first argument says which: mutex, election, rwmutex.
 //
 //	picklock run --program 'target/adapters/go/etcd mutex' --topology etcd:3 --set ttl=2s
 //
@@ -17,6 +17,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
+	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
 )
 
 // held is a lock, or a leadership, with its session.
@@ -35,6 +36,10 @@ func acquire(client *clientv3.Client, kind, key string, ttl int, wait time.Durat
 	if kind == "election" {
 		election := concurrency.NewElection(session, key)
 		return &held{election.Resign, session}, election.Campaign(ctx, "me")
+	}
+	if kind == "rwmutex" {
+		writer := recipe.NewRWMutex(session, key)
+		return &held{func(context.Context) error { return writer.Unlock() }, session}, writer.Lock()
 	}
 	mutex := concurrency.NewMutex(session, key)
 	return &held{mutex.Unlock, session}, mutex.Lock(ctx)
