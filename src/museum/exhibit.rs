@@ -125,6 +125,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redisson-2515", [REDISSON]),
     exhibit!("redisson-6144", [REDISSON]),
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
+    exhibit!("redlock-rs-20", [own!("redlock-rs-20", "adapter.rs")]),
     exhibit!("redsync-149", [own!("redsync-149", "main.go")]),
     exhibit!("redsync-150", [REDSYNC]),
     exhibit!("redsync-186", [REDSYNC]),
