@@ -7,7 +7,12 @@ use std::time::Duration;
 use rslock::{Lock, LockError, LockManager};
 
 /// The answer to a request for a lease; the lock is kept for its release.
-fn answer(words: [&str; 2], asked: Result<Lock, LockError>, key: &str, held: &mut BTreeMap<String, Lock>) -> String {
+fn answer(
+    words: [&str; 2],
+    asked: Result<Lock, LockError>,
+    key: &str,
+    held: &mut BTreeMap<String, Lock>,
+) -> String {
     let [yes, no] = words;
     match asked {
         Ok(lock) => {
