@@ -110,6 +110,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("etcd-16221", [ETCD, own!("etcd-16221", "waiting.toml")]),
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
     exhibit!("etcd-22082", [own!("etcd-22082", "main.go")]),
+    exhibit!("glasslion-redlock-2", [own!("glasslion-redlock-2", "lock.py")]),
     exhibit!("go-zookeeper-229", [own!("go-zookeeper-229", "main.go")]),
     exhibit!("kazoo-649", [own!("kazoo-649", "lock.py")]),
     exhibit!("kazoo-732", [own!("kazoo-732", "lock.py")]),
