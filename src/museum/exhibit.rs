@@ -123,6 +123,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redis-py-4258", [own!("redis-py-4258", "lock.py")]),
     exhibit!("redis-py-818", [own!("redis-py-1031", "lock.py")]),
     exhibit!("redis-semaphore-175", [own!("redis-semaphore-175", "lock.mjs")]),
+    exhibit!("redisson-2172", [REDISSON]),
     exhibit!("redisson-2515", [REDISSON]),
     exhibit!("redisson-6144", [REDISSON]),
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),

@@ -1,7 +1,10 @@
 // The locks of Redisson, asked by picklock; the first argument says which: lock, fair, spin, fenced, read, write, multi, red.
 //   picklock run --program 'java -cp target/adapters/java/lib/*:target/adapters/java RedissonLocks lock'
 // Further arguments: `lease` asks for a lease and has no watchdog, `twice` takes and gives back a lock twice before each acquire,
-// `threads` asks each time on a new thread, `batch` renews in the batches of lockWatchdogBatchSize=1.
+// `threads` has a thread for each acquire and its release, `batch` renews in the batches of lockWatchdogBatchSize=1,
+// `now` gives no time to wait, `seconds` asks for a lease in seconds, `first` asks for ten leases the first time and for none later,
+// `downgrade` asks for the write lock and holds the read lock in its place, `interrupt` has a thread ask before each further
+// acquire, and interrupts it meanwhile.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
@@ -10,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -24,6 +29,8 @@ import org.redisson.config.Config;
 class RedissonLocks {
     static final long TTL = Long.parseLong(System.getenv("PICKLOCK_TTL_MS"));
     static final Map<String, Lock> held = new HashMap<>();
+    static final Map<String, Lock> known = new HashMap<>();
+    static final Map<String, ExecutorService> callers = new HashMap<>();
     static List<RedissonClient> clients;
     static List<String> words;
 
@@ -63,17 +70,27 @@ class RedissonLocks {
     static String answer(String verb, String key, String wait) throws Exception {
         var kind = words.get(0);
         if (verb.equals("acquire")) {
-            var lock = lock(kind, key);
-            if (words.contains("twice")) on(() -> { lock.lock(); lock.lock(); lock.unlock(); lock.unlock(); return null; });
-            long time = Long.parseLong(wait), lease = words.contains("lease") ? TTL : -1;
+            var first = !known.containsKey(key);
+            var lock = words.contains("first") && !first ? known.get(key) : lock(kind, key);
+            known.put(key, lock);
+            if (words.contains("twice")) on(false, () -> { lock.lock(); lock.lock(); lock.unlock(); lock.unlock(); return null; });
+            if (!first && words.contains("interrupt")) on(true, () -> { ask(lock); return null; });
+            long time = words.contains("now") ? -1 : Long.parseLong(wait);
+            long lease = first && words.contains("first") ? 10 * TTL : words.contains("lease") ? TTL : -1;
             if (kind.equals("fenced")) {
                 var token = call(lock, "tryLockAndGetToken", time, lease);
                 if (token == null) return "refused";
                 held.put(key, lock);
                 return "granted token=" + token;
             }
-            if (!(Boolean) call(lock, "tryLock", time, lease)) return "refused";
+            if (words.contains("seconds")) ((RLock) (Object) lock).lock(TTL / 1000, TimeUnit.SECONDS);
+            else if (!(Boolean) call(lock, "tryLock", time, lease)) return "refused";
             held.put(key, lock);
+            if (words.contains("downgrade")) {
+                held.put(key, lock("read", key));
+                held.get(key).lock();
+                lock.unlock();
+            }
             return "granted";
         }
         if (verb.equals("release")) {
@@ -83,6 +100,15 @@ class RedissonLocks {
         return "error not understood: " + verb;
     }
 
+    /** Asks once, and gives back what it was granted. */
+    static void ask(Lock lock) {
+        try {
+            if (lock.tryLock()) lock.unlock();
+        } catch (RuntimeException interrupted) {
+            System.err.println(interrupted);
+        }
+    }
+
     /** A method that asks for a time to wait and a lease: versions differ in where they declare it. */
     static Object call(Lock lock, String name, long wait, long lease) throws Exception {
         var method = lock.getClass().getMethod(name, long.class, long.class, TimeUnit.class);
@@ -90,10 +116,15 @@ class RedissonLocks {
         return method.invoke(lock, wait, lease, TimeUnit.MILLISECONDS);
     }
 
-    /** The answer of a call on a thread of its own. */
-    static <T> T on(Callable<T> call) throws Exception {
+    /** The answer of a call on a thread of its own, which may be interrupted after a millisecond. */
+    static <T> T on(boolean interrupt, Callable<T> call) throws Exception {
         var task = new FutureTask<T>(call);
-        new Thread(task).start();
+        var thread = new Thread(task);
+        thread.start();
+        if (interrupt) {
+            Thread.sleep(1);
+            thread.interrupt();
+        }
         return task.get();
     }
 
@@ -109,7 +140,8 @@ class RedissonLocks {
             var parts = (line + " 0").split(" ");
             try {
                 Callable<String> call = () -> answer(parts[0], parts[1], parts[2]);
-                System.out.println(words.contains("threads") ? on(call) : call.call());
+                if (parts[0].equals("acquire")) callers.put(parts[1], Executors.newSingleThreadExecutor());
+                System.out.println(words.contains("threads") ? callers.get(parts[1]).submit(call).get() : call.call());
             } catch (Exception error) {
                 System.out.println("error " + String.valueOf(error).replaceAll("\\s+", " "));
             }
