@@ -126,6 +126,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redisson-2172", [REDISSON]),
     exhibit!("redisson-2515", [REDISSON]),
     exhibit!("redisson-4217", [REDISSON]),
+    exhibit!("redisson-4818", [REDISSON]),
     exhibit!("redisson-5484", [REDISSON]),
     exhibit!("redisson-6144", [REDISSON]),
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
