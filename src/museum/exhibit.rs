@@ -139,6 +139,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
     exhibit!("rslock-9", [own!("rslock-9", "adapter.rs")]),
     exhibit!("rslock-extend", [own!("rslock-extend", "adapter.rs")]),
+    exhibit!("shedlock-2583", [own!("shedlock-2583", "ShedLock.java")]),
     exhibit!("spring-integration-11146", [SPRING]),
 ];
 
