@@ -108,6 +108,7 @@ const SPRING: File = shared!("java/", "SpringLocks.java");
 pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("celery-once-7", [own!("celery-once-7", "lock.py")]),
     exhibit!("curator-621", [own!("curator-621", "CuratorDowngrade.java")]),
+    exhibit!("curator-696", [own!("curator-696", "CuratorLatch.java")]),
     exhibit!("etcd-16221", [ETCD, own!("etcd-16221", "waiting.toml")]),
     exhibit!("etcd-19597", [ETCD, own!("etcd-19597", "waiting.toml")]),
     exhibit!("etcd-22082", [own!("etcd-22082", "main.go")]),
