@@ -127,6 +127,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redis-semaphore-175", [own!("redis-semaphore-175", "lock.mjs")]),
     exhibit!("redisson-2172", [REDISSON]),
     exhibit!("redisson-2515", [REDISSON]),
+    exhibit!("redisson-2714", [REDISSON]),
     exhibit!("redisson-4197", [REDISSON]),
     exhibit!("redisson-4217", [REDISSON]),
     exhibit!("redisson-4818", [REDISSON]),
