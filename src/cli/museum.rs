@@ -68,7 +68,11 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
     }
     let bugs = chosen(args)?;
     if args.names.is_empty() && !args.all {
-        screen::print(&museum::list(&bugs))?;
+        screen::print(&match args.format.as_str() {
+            "markdown" => museum::listed(&bugs),
+            "json" => format!("{:#}\n", museum::listed_json(&bugs)),
+            _ => museum::list(&bugs),
+        })?;
         return Ok(Exit::Expected);
     }
     let request = Request {

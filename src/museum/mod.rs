@@ -24,5 +24,5 @@ pub use error::FetchError;
 pub use exhibit::{EXHIBITS, Exhibit, File, named};
 pub use fetch::{Version, fetch};
 pub use outcome::{Found, Observed, Outcome, RunError};
-pub use page::{Row, json, list, markdown, summary, text};
+pub use page::{Row, json, list, listed, listed_json, markdown, summary, text};
 pub use run::{Request, reproduce};

@@ -59,16 +59,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// True if the affected version shows the bug and the other does not; `None` if they did not run.
+    /// True if the affected version shows the bug and the other does not; `None` if they did not run, or not to the end.
     #[must_use]
     pub fn is_as_described(&self) -> Option<bool> {
         match self {
-            Outcome::Shown { affected, twin } => {
-                // A twin that was interrupted, or whose runs can show nothing, is not silent.
-                let is_silent =
-                    twin.violating == 0 && twin.runs >= RUNS_OF_TWIN && twin.inconclusive < twin.runs;
-                Some(affected.violating > 0 && is_silent)
-            }
+            Outcome::Shown { affected, twin } if affected.violating == 0 || twin.violating > 0 => Some(false),
+            Outcome::Shown { twin, .. } if twin.runs < RUNS_OF_TWIN => None,
+            // Runs that can show nothing are not silent.
+            Outcome::Shown { twin, .. } => Some(twin.inconclusive < twin.runs),
             Outcome::Failed(_) => Some(false),
             Outcome::Missing(_) => None,
         }

@@ -32,6 +32,66 @@ pub fn list(bugs: &[(Exhibit, Bug)]) -> String {
     bugs.iter().map(line).collect()
 }
 
+/// All bugs as a Markdown table, with the figures of the last time that each was shown.
+#[must_use]
+pub fn listed(bugs: &[(Exhibit, Bug)]) -> String {
+    let mut table = Table::new([
+        "bug",
+        "language",
+        "store",
+        "affected",
+        "invariant",
+        "found",
+        "fixed or control",
+        "found",
+    ]);
+    for (exhibit, bug) in bugs {
+        table.row([
+            format!("[{}]({})", code(&exhibit.name), bug.thread),
+            bug.language.clone(),
+            bug.store.clone(),
+            escape(&format!("{} {}", bug.library, bug.affected.version)),
+            code(&bug.run.invariant),
+            format!("{} of {}", bug.shown.found, bug.shown.of),
+            twin(bug),
+            format!("0 of {}", bug.shown.silent),
+        ]);
+    }
+    table.text
+}
+
+/// All bugs as JSON.
+#[must_use]
+pub fn listed_json(bugs: &[(Exhibit, Bug)]) -> Value {
+    let rows = bugs.iter().map(|(exhibit, bug)| {
+        let Bug { shown, .. } = bug;
+        let mut row = description(exhibit, bug);
+        row["shown"] = json!({ "date": shown.date.to_string(), "picklock": shown.picklock, "found": shown.found,
+                               "of": shown.of, "silent": shown.silent });
+        row
+    });
+    json!({ "schema": SCHEMA, "picklock": env!("CARGO_PKG_VERSION"), "bugs": rows.collect::<Vec<_>>() })
+}
+
+/// The fixed version, or what the control does.
+fn twin(bug: &Bug) -> String {
+    match (&bug.fixed, &bug.control) {
+        (Some(fixed), _) => fixed.version.clone(),
+        (None, Some(control)) => escape(&control.statement),
+        (None, None) => String::new(),
+    }
+}
+
+/// A bug, as JSON has it.
+fn description(exhibit: &Exhibit, bug: &Bug) -> Value {
+    json!({
+        "name": exhibit.name, "library": bug.library, "language": bug.language, "store": bug.store,
+        "summary": bug.summary, "thread": bug.thread, "registry": bug.registry.name(), "package": bug.package,
+        "affected_version": bug.affected.version, "fixed_version": bug.fixed.as_ref().map(|fixed| &fixed.version),
+        "scenario": bug.run.scenario, "fault": bug.run.fault, "invariant": bug.run.invariant,
+    })
+}
+
 /// What became of one bug, for a terminal of this width, with the line that replays the first violation.
 #[must_use]
 pub fn text((exhibit, bug, outcome): Row<'_>, width: usize) -> String {
@@ -86,7 +146,7 @@ fn seconds(time: Duration) -> String {
 pub fn summary(rows: &[Row<'_>]) -> String {
     let count = |is: Option<bool>| rows.iter().filter(|row| row.2.is_as_described() == is).count();
     format!(
-        "{} shown (the affected version violates, the other does not), {} not, {} missing",
+        "{} shown (the affected version violates, the other does not), {} not, {} missing or interrupted",
         count(Some(true)),
         count(Some(false)),
         count(None)
@@ -124,10 +184,7 @@ pub fn markdown(rows: &[Row<'_>]) -> String {
                     of(first.map(|first| (first.first_seed + 1).to_string())),
                     of(first.map(|first| format!("{:.1}", first.after.as_secs_f64()))),
                     of(first.map(|first| format!("{}, {}", first.events, first.shrunk))),
-                    match &bug.control {
-                        Some(control) => escape(&control.statement),
-                        None => twin.version.clone(),
-                    },
+                    self::twin(bug),
                     format!("{} of {}", twin.violating, twin.runs),
                 ]);
             }
@@ -149,12 +206,9 @@ pub fn json(rows: &[Row<'_>]) -> Value {
                 "inconclusive": observed.inconclusive, "seconds": observed.took.as_secs_f64(), "first": first })
     };
     let rows = rows.iter().map(|(exhibit, bug, outcome)| {
-        let mut row = json!({
-            "name": exhibit.name, "library": bug.library, "language": bug.language, "store": bug.store,
-            "summary": bug.summary, "thread": bug.thread, "registry": bug.registry.name(), "package": bug.package,
-            "scenario": bug.run.scenario, "fault": bug.run.fault, "invariant": bug.run.invariant,
-            "strategy": "seeds", "as_described": outcome.is_as_described(),
-        });
+        let mut row = description(exhibit, bug);
+        row["strategy"] = json!("seeds");
+        row["as_described"] = json!(outcome.is_as_described());
         match outcome {
             Outcome::Missing(why) => row["missing"] = json!(why.to_string()),
             Outcome::Failed(why) => row["failed"] = json!(why.to_string()),

@@ -84,11 +84,32 @@ fn observed(runs: u64, violating: u64, inconclusive: u64) -> Observed {
 
 #[test]
 fn a_twin_is_silent_only_after_enough_runs_that_can_show_something() {
-    let is_as_described =
-        |affected, twin| Outcome::Shown { affected, twin }.is_as_described().is_some_and(|is| is);
-    assert!(is_as_described(observed(1, 1, 0), observed(100, 0, 99)));
-    assert!(!is_as_described(observed(1, 1, 0), observed(99, 0, 0)), "too few runs");
-    assert!(!is_as_described(observed(1, 1, 0), observed(100, 0, 100)), "all inconclusive");
-    assert!(!is_as_described(observed(1, 1, 0), observed(100, 1, 0)), "the twin violates");
-    assert!(!is_as_described(observed(100, 0, 0), observed(100, 0, 0)), "the bug is not found");
+    let is_as_described = |affected, twin| Outcome::Shown { affected, twin }.is_as_described();
+    assert_eq!(is_as_described(observed(1, 1, 0), observed(100, 0, 99)), Some(true));
+    assert_eq!(is_as_described(observed(1, 1, 0), observed(99, 0, 0)), None, "it was interrupted");
+    assert_eq!(is_as_described(observed(1, 1, 0), observed(100, 0, 100)), Some(false), "all inconclusive");
+    assert_eq!(is_as_described(observed(1, 1, 0), observed(100, 1, 0)), Some(false), "the twin violates");
+    assert_eq!(is_as_described(observed(100, 0, 0), observed(100, 0, 0)), Some(false), "it is not found");
+}
+
+#[test]
+fn the_guide_has_the_table_of_all_bugs() {
+    let bugs: Vec<_> = EXHIBITS.iter().map(|exhibit| (exhibit.clone(), exhibit.bug().unwrap())).collect();
+    let table = listed(&bugs);
+    for page in ["docs/guide/museum.md", "docs/zh/guide/museum.md"] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        assert!(
+            text.contains(&table),
+            "{page}: paste what `picklock museum --format markdown` prints:\n{table}"
+        );
+    }
+}
+
+#[test]
+fn the_readmes_count_the_bugs() {
+    for (page, count) in [("README.md", "shows {} bugs of "), ("README.zh.md", "的 {} 个缺陷")] {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+        let count = count.replace("{}", &EXHIBITS.len().to_string());
+        assert!(text.contains(&count), "{page}: {count}");
+    }
 }

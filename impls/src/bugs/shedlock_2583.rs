@@ -3,7 +3,8 @@
 //! *Claim:* a scheduled task runs once at a time; its lock is held for `lockAtMostFor` at most.
 //! *Mechanism:* the lock is taken with `SET NX PX`, and unlocking is a plain `DEL`. A task that outlasts `lockAtMostFor`
 //! deletes the lock of whoever has it by then.
-//! *Versions:* the Redis providers of ShedLock up to 6.5: since then a script deletes only the value that was written.
+//! *Versions:* the Redis providers of ShedLock up to 6.5. Since then `safeUpdate` has a script delete only the value that was written;
+//! 7.7.0 does so only if it is asked to.
 //! *Source:* <https://github.com/lukas-krecan/ShedLock/issues/2583>, mended by
 //! <https://github.com/lukas-krecan/ShedLock/pull/2584>
 
@@ -22,7 +23,7 @@ pub(super) static FAMILY: Family = Family {
     name: "shedlock-2583",
     claim: "ShedLock's Redis lock: SET NX PX, plain DEL",
     weakness: "a task that outlasts lockAtMostFor deletes the lock of the next one",
-    source: "ShedLock up to 6.5, https://github.com/lukas-krecan/ShedLock/issues/2583",
+    source: "ShedLock without safeUpdate, https://github.com/lukas-krecan/ShedLock/issues/2583",
     params: params![FIXED, STORE],
     build,
 };
