@@ -10,6 +10,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 
 use crate::check::{self, Checked};
+use crate::patience::Patience;
 use crate::story::{Ablation, Elsewhere, Part, Without};
 use picklock_scenarios::workloads;
 
@@ -18,20 +19,29 @@ const PARTS: usize = 32;
 /// Other designs that are tried at most.
 const DESIGNS: usize = 12;
 
-/// Tries what the violations of a run depend on. `others` are designs to compare with; those that do not stand on the
-/// same servers are passed over.
+/// Tries what the violations of a run depend on, as far as the time goes. `others` are designs to compare with; those that do not
+/// stand on the same servers are passed over.
 #[must_use]
-pub fn of(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Ablation {
-    Ablation { without: without(engine, design, run), elsewhere: elsewhere(engine, design, run, others) }
+pub fn of(
+    engine: Engine,
+    design: &Design,
+    run: &Checked,
+    others: &[Design],
+    patience: &Patience,
+) -> Ablation {
+    let without = without(engine, design, run, patience);
+    let elsewhere = elsewhere(engine, design, run, others, patience);
+    Ablation { without, elsewhere, cut_short: patience.was_lost() }
 }
 
-fn without(engine: Engine, design: &Design, run: &Checked) -> Vec<Without> {
+fn without(engine: Engine, design: &Design, run: &Checked, patience: &Patience) -> Vec<Without> {
     let tried = |(part, plan)| {
         let rest = check::check(engine, design, plan).ok()?;
         let violated = run.violated().into_iter().filter(|name| rest.violates(name)).collect();
         Some(Without { part, violated })
     };
-    parts(&run.plan).into_iter().take(PARTS).filter_map(tried).collect()
+    let parts = parts(&run.plan).into_iter().take(PARTS).take_while(|_| !patience.is_over());
+    parts.filter_map(tried).collect()
 }
 
 /// Each part with the plan that lacks it.
@@ -59,7 +69,13 @@ fn parts(plan: &Plan) -> Vec<(Part, Plan)> {
     parts
 }
 
-fn elsewhere(engine: Engine, design: &Design, run: &Checked, others: &[Design]) -> Vec<Elsewhere> {
+fn elsewhere(
+    engine: Engine,
+    design: &Design,
+    run: &Checked,
+    others: &[Design],
+    patience: &Patience,
+) -> Vec<Elsewhere> {
     let violated = run.violated();
     let tried = |other: Design| {
         let run = check::check(engine, &other, run.plan.clone()).ok()?;
@@ -68,7 +84,7 @@ fn elsewhere(engine: Engine, design: &Design, run: &Checked, others: &[Design]) 
         Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), inconclusive })
     };
     let comparable = others.iter().filter_map(|other| standing_alike(design, other, &run.plan));
-    comparable.take(DESIGNS).filter_map(tried).collect()
+    comparable.take(DESIGNS).take_while(|_| !patience.is_over()).filter_map(tried).collect()
 }
 
 /// The other design on servers such as the first one has; `None` if it stands on others, or cannot do what the plan asks
@@ -125,7 +141,8 @@ mod tests {
         let run = check::seed(Engine::Event, &design, &scenario, Seed(7)).unwrap();
         assert!(run.violates("mutual-exclusion"));
         let others = [generous("alike", 1), generous("three-stores", 3), design.clone()];
-        let ablation = of(Engine::Event, &design, &run, &others);
+        let ablation = of(Engine::Event, &design, &run, &others, &Patience::default());
+        assert!(!ablation.cut_short);
         let parts: Vec<_> =
             ablation.without.iter().map(|without| (&without.part, &without.violated)).collect();
         let section = |client: &str| Part::Section { client: client.to_owned(), ordinal: 1 };

@@ -200,15 +200,17 @@ fn report_group(
         source,
     };
     let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?;
-    let whole = check::check(campaign.engine, design, plan.clone()).map_err(failed)?;
+    // What is reported as it was found is not compared with the whole run: a run of a program may take long.
+    let whole = campaign.shrink.then(|| check::check(campaign.engine, design, plan.clone()));
+    let whole = whole.transpose().map_err(failed)?;
     let mut found = Vec::new();
     let mut rest = group.invariants.clone();
     while let Some(worst) = rest.first().cloned() {
         let line = campaign.replay_line(pairing, group.seed);
-        let (small, replay, cut_short) = if campaign.shrink {
+        let (small, replay, cut_short) = if let Some(whole) = &whole {
             let limit = Limit::of(patience);
             let reduced = shrink::shrink_within(campaign.engine, design, &plan, &worst, &limit);
-            let shrinking = shrinking(&whole, Some(&worst), reduced.cut_short);
+            let shrinking = shrinking(whole, Some(&worst), reduced.cut_short);
             (reduced.plan, format!("{line}{shrinking}"), reduced.cut_short.is_some())
         } else {
             (plan.clone(), line, false)
@@ -227,15 +229,15 @@ fn report_group(
             .flatten();
         // Of a run that was not reduced, most parts are of no account.
         let ablation = (campaign.shrink && !patience.is_over())
-            .then(|| ablation::of(campaign.engine, design, &run, &campaign.others));
+            .then(|| ablation::of(campaign.engine, design, &run, &campaign.others, patience));
         let few = |counts: &[Confirmed]| counts.iter().any(|count| count.of < NETWORKS);
         let in_part = cut_short
             || campaign.confirm && confirmed.as_deref().is_none_or(few)
             || real.as_ref().is_some_and(|(_, counts)| few(counts))
-            || campaign.shrink && ablation.is_none();
+            || campaign.shrink && ablation.as_ref().is_none_or(|ablation| ablation.cut_short);
         let mut story_of_run = Story { ablation, ..story(design, scenario, &run, replay) };
-        if campaign.shrink {
-            story_of_run.lead_with(leading(&whole, &worst));
+        if let Some(whole) = &whole {
+            story_of_run.lead_with(leading(whole, &worst));
         }
         let story = Arc::new(story_of_run);
         for (at, invariant) in shown.into_iter().enumerate() {

@@ -66,6 +66,8 @@ pub struct Ablation {
     pub without: Vec<Without>,
     /// The same plan with other designs.
     pub elsewhere: Vec<Elsewhere>,
+    /// The time was over before all of them were tried.
+    pub cut_short: bool,
 }
 
 /// A run from whose plan one part was left out.

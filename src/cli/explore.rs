@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use picklock_campaign::campaign::quoted;
 use picklock_campaign::explore::{self, Explored, Request};
+use picklock_campaign::patience::Patience;
 use picklock_campaign::{ablation, counterexamples};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
@@ -92,6 +93,9 @@ fn epilogue() -> String {
          picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s"
     )
 }
+
+/// The time for finding out what a violation at a place depends on.
+const ABLATION_BUDGET: Duration = Duration::from_mins(1);
 
 /// The settings that let client-1 hold while the others ask, unless they are set otherwise: alone at first, and for most of its
 /// lease.
@@ -247,7 +251,8 @@ fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
     let violated = run.violated();
     let mut story = counterexamples::story(&design, scenario.name(), &run, line);
     if !violated.is_empty() {
-        story.ablation = Some(ablation::of(Engine::Event, &design, &run, &choose::defaults()));
+        let patience = Patience::of(Some(ABLATION_BUDGET));
+        story.ablation = Some(ablation::of(Engine::Event, &design, &run, &choose::defaults(), &patience));
     }
     let mut text = timeline::render(&story, &screen::style(args.colours), timeline::Detail::Relevant);
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };

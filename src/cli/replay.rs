@@ -114,7 +114,7 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
     let text = match (other, args.format.as_str()) {
         (Some(format), _) => as_other(&replayed, format, args)?,
         (None, "json") => as_json(&replayed)?,
-        (None, "html") => html::run(&story(&replayed), &replayed.about),
+        (None, "html") => html::run(&story(&replayed, args), &replayed.about),
         (None, _) => as_text(&replayed, args),
     };
     screen::print(&text)?;
@@ -317,19 +317,20 @@ fn as_other(replayed: &Replayed, format: &Format<Story>, args: &ReplayArgs) -> R
 }
 
 /// The run as a story, with what its violations depend on.
-fn story(replayed: &Replayed) -> Story {
+fn story(replayed: &Replayed, args: &ReplayArgs) -> Story {
     let Replayed { design, scenario, engine, run, line, .. } = replayed;
     let mut story = counterexamples::story(design, scenario, run, line.clone());
     replayed.leading.iter().for_each(|invariant| story.lead_with(invariant));
     if !run.violated().is_empty() {
-        story.ablation = Some(ablation::of(*engine, design, run, &choose::defaults()));
+        let patience = Patience::of(Some(args.shrink_budget));
+        story.ablation = Some(ablation::of(*engine, design, run, &choose::defaults(), &patience));
     }
     story
 }
 
 fn as_text(replayed: &Replayed, args: &ReplayArgs) -> String {
     let detail = if args.full { Detail::Full } else { Detail::Relevant };
-    let mut text = timeline::render(&story(replayed), &screen::style(args.colours), detail);
+    let mut text = timeline::render(&story(replayed, args), &screen::style(args.colours), detail);
     let violated = replayed.run.violated();
     let violations = if violated.is_empty() { "none".to_owned() } else { violated.join(", ") };
     let (engine, digest) = (replayed.engine, replayed.run.trace.digest);

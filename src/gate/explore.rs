@@ -196,7 +196,7 @@ fn reduced(gate: &Gate, placed: &Exploration, place: &Site, invariant: &str) -> 
         .confirm
         .then(|| counterexamples::confirm(Engine::TURMOIL, design, &run.plan, &[invariant.to_owned()]));
     let replay = replay_line(&file);
-    let ablation = Some(ablation::of(Engine::Event, design, &run, &[]));
+    let ablation = Some(ablation::of(Engine::Event, design, &run, &[], &Patience::default()));
     let story = Story { ablation, ..counterexamples::story(design, &name, &run, replay.clone()) };
     Ok(Violation {
         replay,

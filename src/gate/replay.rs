@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use picklock_campaign::allow::AllowedViolations;
 use picklock_campaign::check::{CheckError, Checked};
+use picklock_campaign::patience::Patience;
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::Cell;
 use picklock_campaign::tally::Tally;
@@ -127,7 +128,7 @@ impl Again {
         }
         let first = run.violations().map(|(invariant, _)| invariant.name).find(|name| !cell.allows(name));
         if let Some(violation) = first.and_then(|first| cell.violations.get_mut(first)) {
-            let ablation = Some(ablation::of(self.engine, design, run, &[]));
+            let ablation = Some(ablation::of(self.engine, design, run, &[], &Patience::default()));
             let story = counterexamples::story(design, &self.repro.scenario, run, replay_line(file));
             violation.story = Some(Arc::new(Story { ablation, ..story }));
         }

@@ -1,4 +1,4 @@
-//! What became of a bug whose versions ran, or did not.
+//! The outcome of a bug: both versions ran, or a package is missing, or a run failed.
 
 use std::time::Duration;
 

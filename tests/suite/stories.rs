@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use picklock_campaign::check::Checked;
 use picklock_campaign::expect::Expectations;
+use picklock_campaign::patience::Patience;
 use picklock_campaign::story::Story;
 use picklock_campaign::{ablation, check, counterexamples, shrink};
 use picklock_judge::history::History;
@@ -145,7 +146,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
     let mut story = counterexamples::story(&cell.design, cell.scenario.name(), &run, String::new());
     story.lead_with(counterexamples::leading(whole, invariant));
-    story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others));
+    story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others, &Patience::default()));
     let page = timeline::render(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
     let mut wrong = story_page::faults(&story, &cell.design, &page);
     if !run.violates(invariant) {

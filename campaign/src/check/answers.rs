@@ -89,8 +89,13 @@ fn last_error(design: &Design, trace: &Trace) -> String {
         let error = error.trim();
         return format!("last error: {}", if error.is_empty() { "no reason given" } else { error });
     }
+    let answered = printed.clone().any(|(_, aside)| !aside);
     let last_line = printed.filter(|(_, aside)| *aside).map(|(line, _)| line).next();
     let words = last_line.map(|line| format!(", and its last line on standard error is: {line}"));
-    let answer = if design.autonomous { "it never said `holds`" } else { "every answer was `refused`" };
+    let answer = match (design.autonomous, answered) {
+        (true, _) => "it never said `holds`",
+        (false, true) => "every answer was `refused`",
+        (false, false) => "no acquire was answered",
+    };
     answer.to_owned() + &words.unwrap_or_default()
 }

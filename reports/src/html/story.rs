@@ -157,6 +157,7 @@ fn hangs_on(story: &Story, within: bool) -> Markup {
         blocks.push(("Necessary".to_owned(), explanation::necessary(story, &ablation.without)));
         blocks.push(("Not necessary".to_owned(), explanation::unnecessary(story, &ablation.without)));
         blocks.push(("Survives".to_owned(), explanation::survives(story, &ablation.elsewhere)));
+        blocks.push(("Not tried".to_owned(), explanation::untried(ablation)));
     }
     html! {
         div.hangs {

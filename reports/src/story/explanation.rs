@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_campaign::story::{Elsewhere, Part, Story, Without};
+use picklock_campaign::story::{Ablation, Elsewhere, Part, Story, Without};
 use picklock_judge::invariants::token_order;
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
@@ -39,6 +39,7 @@ pub(crate) fn render(story: &Story, style: &Style, short: bool) -> String {
         block(&mut page, "necessary", &plain(necessary(story, &ablation.without)), style);
         block(&mut page, "not necessary", &plain(unnecessary(story, &ablation.without)), style);
         block(&mut page, "survives", &plain(survives(story, &ablation.elsewhere)), style);
+        block(&mut page, "not tried", &plain(untried(ablation)), style);
     }
     page
 }
@@ -124,6 +125,12 @@ fn tokens(story: &Story) -> BTreeMap<EventId, String> {
     }
     let made = events.iter().filter(|event| matches!(event.what, What::Created { .. }));
     made.filter_map(|event| Some((event.id, said_to.get(&event.cause?)?.clone()))).collect()
+}
+
+/// A line if the time was over before all parts and designs were tried.
+pub(crate) fn untried(ablation: &Ablation) -> Vec<String> {
+    let line = || "other parts and designs: the time was over (--shrink-budget TIME gives more)".to_owned();
+    ablation.cut_short.then(line).into_iter().collect()
 }
 
 /// A line for each part without which nothing is violated, or less.
