@@ -143,6 +143,8 @@ mod tests {
         let others = [generous("alike", 1), generous("three-stores", 3), design.clone()];
         let ablation = of(Engine::Event, &design, &run, &others, &Patience::default());
         assert!(!ablation.cut_short);
+        let late = of(Engine::Event, &design, &run, &others, &Patience::of(Some(std::time::Duration::ZERO)));
+        assert!(late.cut_short && late.without.is_empty() && late.elsewhere.is_empty(), "the time was over");
         let parts: Vec<_> =
             ablation.without.iter().map(|without| (&without.part, &without.violated)).collect();
         let section = |client: &str| Part::Section { client: client.to_owned(), ordinal: 1 };

@@ -102,6 +102,10 @@ const REDISSON: File = shared!("java/", "RedissonLocks.java");
 
 const REDSYNC: File = shared!("go/redsync/", "main.go");
 
+/// Cargo is asked for the binary of `adapter.rs`.
+const RSLOCK: File =
+    (Cow::Borrowed("adapter.rs"), Cow::Borrowed(include_str!("../../examples/adapters/rslock.rs")));
+
 const SPRING: File = shared!("java/", "SpringLocks.java");
 
 /// Every bug, by name.
@@ -135,13 +139,13 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redisson-6144", [REDISSON]),
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
     exhibit!("redlock-rs-20", [own!("redlock-rs-20", "adapter.rs")]),
-    exhibit!("redsync-149", [own!("redsync-149", "main.go")]),
+    exhibit!("redsync-149", [REDSYNC]),
     exhibit!("redsync-150", [REDSYNC]),
     exhibit!("redsync-186", [REDSYNC]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),
     exhibit!("rslock-9", [own!("rslock-9", "adapter.rs")]),
-    exhibit!("rslock-extend", [own!("rslock-extend", "adapter.rs")]),
+    exhibit!("rslock-extend", [RSLOCK]),
     exhibit!("shedlock-2583", [own!("shedlock-2583", "ShedLock.java")]),
     exhibit!("spring-integration-11146", [SPRING]),
 ];

@@ -47,6 +47,7 @@
 //! - *Time and chance*: `time`, `timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
 //! - *Network*: `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces`.
 //! - *Files and waiting*: `files`, `paths`, `mounts`, `answers` (`/proc`, `/sys`), `stamps`, `pipes`, `fifos`, `locks`, `futex`, `waiting`, `polling`.
+//! - *Source*: [`Frame`], and `stack`, which reads the stacks of threads (CPython, compiled programs).
 //!
 //! # What is not here
 //!

@@ -3,7 +3,7 @@
 //! *Claim:* nobody releases another's lock.
 //! *Mechanism:* `RedisLock.unlock` asks with a `GET` whether the lock is still held by this process, and then removes the
 //! key. A lock that runs out and is granted to somebody else between the two is removed.
-//! *Versions:* `RedisLockRegistry` of Spring Integration before 6.2 (and 6.1.3, 6.0.8): since then one script does both.
+//! *Versions:* `RedisLockRegistry` of Spring Integration before 6.1.3 (and 6.0.8): since then one script does both.
 //! *Source:* <https://github.com/spring-projects/spring-integration/issues/8699>
 //!
 //! The value is that of the registry, one for each process, and a process that has the lock is granted it again.
@@ -25,7 +25,7 @@ pub(super) static FAMILY: Family = Family {
     name: "spring-8699",
     claim: "Spring's RedisLockRegistry, released by GET, compare, UNLINK",
     weakness: "a lease that ends between the GET and the UNLINK makes it remove another's lock",
-    source: "Spring Integration before 6.2, https://github.com/spring-projects/spring-integration/issues/8699",
+    source: "Spring Integration before 6.1.3, https://github.com/spring-projects/spring-integration/issues/8699",
     params: params![FIXED, STORE],
     build,
 };

@@ -28,7 +28,7 @@ pub(super) struct Shortened {
 }
 
 impl Options {
-    /// The same, and what segments say is kept.
+    /// The same, and what segments say is kept, and where programs are in their source.
     #[must_use]
     pub fn with_wire(mut self) -> Options {
         self.wire = true;

@@ -134,3 +134,28 @@ fn go_names_its_lines() {
     let sent = sent_from(&[&dir.path().join("lock").display().to_string()]);
     assert_eq!(sent, ["GET from main.release:14 if ask(", "DEL from main.release:15 ask(sto"]);
 }
+
+/// Two threads that send and print without a wait: each goes on for so many calls before it is the other's turn.
+const THREADS: &str = "import os, socket, threading
+
+def run(name):
+    store = socket.create_connection(('store', 6379))
+    for nth in range(400):
+        store.sendall(b'*1\\r\\n$4\\r\\nPING\\r\\n')
+        if nth % 20 == 0:
+            os.write(1, b'%s %d\\n' % (name, nth))
+
+threads = [threading.Thread(target=run, args=(name,)) for name in (b'one', b'other')]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+";
+
+#[test]
+fn the_turns_of_threads_are_the_same_with_and_without() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("threads.py");
+    std::fs::write(&file, THREADS).unwrap();
+    let sent = sent_from(&[&python, &file.display().to_string()]);
+    assert!(!sent.is_empty());
+}

@@ -2,7 +2,7 @@
 //
 //	picklock run --program 'target/adapters/go/etcd mutex' --topology etcd:3 --set ttl=2s
 //
-// A session of its own for each acquire, or with the word `shared` one for all of them.
+// Each acquire has a session of its own.
 package main
 
 import (

@@ -1,4 +1,5 @@
 // redsync's Mutex, asked by picklock: picklock run --program target/adapters/go/redsync --stores 5
+// With the word `anew`, an extension makes a lock that has run out anew (WithSetNXOnExtend).
 package main
 
 import (
@@ -46,7 +47,11 @@ func main() {
 		key := words[1]
 		switch words[0] {
 		case "acquire":
-			mutex := sync.NewMutex(key, redsync.WithExpiry(ttl))
+			options := []redsync.Option{redsync.WithExpiry(ttl)}
+			if len(os.Args) > 1 {
+				options = append(options, redsync.WithSetNXOnExtend())
+			}
+			mutex := sync.NewMutex(key, options...)
 			var taken *redsync.ErrTaken
 			switch err := mutex.Lock(); {
 			case err == nil:
