@@ -33,6 +33,18 @@ pub(crate) struct Held {
     pub(crate) late: Late,
 }
 
+impl Held {
+    /// The same wait of a copy of the thread; none if it waits for something of its own process.
+    pub(crate) fn copied(&self) -> Option<Self> {
+        let cause = match &self.cause {
+            Cause::Time => Cause::Time,
+            Cause::Futex(wait) => Cause::Futex(wait.clone()),
+            _ => return None,
+        };
+        Some(Self { until: self.until, cause, late: self.late })
+    }
+}
+
 /// The cause that a call waits for.
 pub(crate) enum Cause {
     /// Only for its time.
@@ -53,6 +65,7 @@ pub(crate) enum Cause {
 }
 
 /// A thread in a futex.
+#[derive(Clone)]
 pub(crate) struct FutexWait {
     pub(crate) address: u64,
     pub(crate) private: bool,

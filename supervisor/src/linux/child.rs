@@ -11,18 +11,18 @@ use std::{
     os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd},
 };
 
-use linux_raw_sys::general::{
-    CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID,
-};
-
 use super::close::close_range;
 use super::filter::{START_FD, START_FLAGS};
 use super::mounts::mount_files;
-use super::namespace::run_keeper;
+use super::namespace::{open_numbers, run_keeper, set_last_number};
 use super::plan::{Plan, Role, give_up};
+use super::privileges::{KEPT, TO_BE_COPIED, inherit};
 
 /// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
-const OWN_FD: RawFd = START_FD + 10;
+pub(super) const OWN_FD: RawFd = START_FD + 10;
+
+/// The number of a template's keeper: one that no thread is given, so that those of the program have the numbers of a fresh start.
+const KEEPER: libc::pid_t = 30_000;
 
 /// A copy of this process, with its pidfd in the original. Unlike the C library's `fork` it runs no handlers and takes no locks.
 ///
@@ -55,16 +55,14 @@ pub(super) unsafe fn run_init(plan: &mut Plan) -> ! {
     unsafe {
         libc::setsid();
         keep_own(plan);
-        for (file, text) in plan.ids.iter().flatten() {
-            let fd = libc::open(file.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-            let text = text.as_bytes();
-            if libc::write(fd, text.as_ptr().cast(), text.len()) < 0 {
-                give_up(plan.control, 0);
-            }
-            libc::close(fd);
+        let mut mapped = 0u8;
+        if plan.is_mapped && libc::read(plan.control, (&raw mut mapped).cast(), 1) != 1 {
+            libc::_exit(126);
         }
         if plan.own_files {
             mount_files(plan);
+        } else if plan.role == Role::Template {
+            plan.numbers = open_numbers();
         }
         let name = plan.name.as_bytes();
         libc::sethostname(name.as_ptr().cast(), name.len());
@@ -72,6 +70,16 @@ pub(super) unsafe fn run_init(plan: &mut Plan) -> ! {
         libc::sigemptyset(child.as_mut_ptr());
         libc::sigaddset(child.as_mut_ptr(), libc::SIGCHLD);
         libc::sigprocmask(libc::SIG_BLOCK, child.as_ptr(), std::ptr::null_mut());
+        if plan.role == Role::Template {
+            // Copies are in the keeper's namespace, below this one.
+            set_last_number(plan.numbers, KEEPER as u32 - 1);
+            match fork(libc::CLONE_NEWPID) {
+                Ok(None) => run_keeper(plan),
+                Ok(Some(_)) => {}
+                Err(_) => give_up(plan.control, 8),
+            }
+            set_last_number(plan.numbers, 1);
+        }
         let pidfd = match fork(0) {
             Ok(None) => run_program(plan),
             Ok(Some(pidfd)) => pidfd.into_raw_fd(),
@@ -143,7 +151,7 @@ unsafe fn report_copies([lifeline, report, signals]: [RawFd; 3]) -> ! {
             let mut status = 0;
             loop {
                 match libc::waitpid(-1, &mut status, libc::WNOHANG) {
-                    2 | 3 => libc::_exit(0),
+                    2 | KEEPER => libc::_exit(0),
                     1.. => libc::write(report, (&raw const status).cast(), size_of::<i32>()),
                     _ => break,
                 };
@@ -152,10 +160,6 @@ unsafe fn report_copies([lifeline, report, signals]: [RawFd; 3]) -> ! {
         libc::_exit(0)
     }
 }
-
-/// The capabilities that root keeps: to read and write files, and to become another user.
-const KEPT: [u32; 7] =
-    [CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID];
 
 /// The second process: limits itself, installs the filter, hands over the listener, and becomes the program.
 ///
@@ -167,7 +171,6 @@ unsafe fn run_program(plan: &Plan) -> ! {
         // Above all that is moved below, so that none is overwritten before it was moved.
         let high = |fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, START_FD + 1);
         let [stdin, stdout, stderr] = plan.files.map(high);
-        let keeper = high(plan.keeper);
         libc::dup3(high(plan.control), START_FD, libc::O_CLOEXEC);
         for (fd, target) in [(stdin, 0), (stdout, 1), (stderr, 2)] {
             libc::dup2(fd, target);
@@ -181,20 +184,15 @@ unsafe fn run_program(plan: &Plan) -> ! {
         libc::umask(0o022);
         // A group of processes of its own, as each copy has one.
         libc::setsid();
-        if plan.role == Role::Template {
-            // From now on all children of this process are in a namespace below its own. The first is its keeper.
-            if libc::unshare(libc::CLONE_NEWPID) < 0 {
-                give_up(START_FD, 8);
-            }
-            match fork(libc::CLONE_PARENT) {
-                Ok(None) => run_keeper(plan, keeper),
-                Ok(Some(_)) => {}
-                Err(_) => give_up(START_FD, 8),
-            }
-        }
         // Root without the means to raise its limits or to change the machine; its files stay readable.
-        for capability in (0..64).filter(|capability| !KEPT.contains(capability)) {
+        let keeps = |capability: &u32| {
+            KEPT.contains(capability) || plan.role == Role::Template && TO_BE_COPIED.contains(capability)
+        };
+        for capability in (0..64).filter(|capability| !keeps(capability)) {
             libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+        }
+        if plan.role == Role::Template && plan.is_user {
+            inherit(&TO_BE_COPIED);
         }
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         let limits = [

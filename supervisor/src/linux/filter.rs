@@ -136,7 +136,6 @@ const NOTIFIED: &[Sysno] = &[
     Sysno::set_robust_list,
     Sysno::sigaltstack,
     Sysno::rt_sigprocmask,
-    Sysno::gettid,
 ];
 
 /// Calls without a place in a simulated host: the program sees that they are forbidden, the driver that they were tried.

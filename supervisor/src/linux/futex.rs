@@ -13,7 +13,7 @@ use super::{
 };
 
 /// The futexes of a group: in which order threads came to wait.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Futexes {
     sequence: u64,
 }

@@ -48,7 +48,7 @@ pub struct Group {
     setup: Arc<Setup>,
     pub(crate) table: Table,
     signals: Signals,
-    futexes: Futexes,
+    pub(crate) futexes: Futexes,
     pub(crate) time: Time,
     timers: Timers,
     streams: Streams,
@@ -57,7 +57,7 @@ pub struct Group {
     /// The names of the machine that are its own.
     pub(crate) apart: Apart,
     notifications: Notifications,
-    turns: Turns,
+    pub(crate) turns: Turns,
     effort: Effort,
     /// Reads the stacks of its threads, if they are to be reported.
     stacks: Option<Stacks>,
@@ -138,7 +138,7 @@ impl Group {
             files,
             apart,
             notifications: Notifications::default(),
-            turns: Turns::new(setup.seed),
+            turns: Turns::of_start_up(&setup.name),
             effort: Effort::default(),
             stacks: setup.stacks.then(Stacks::default),
             setup,
@@ -218,34 +218,42 @@ impl Group {
         self.broken = Some(broken);
     }
 
-    /// Runs the program until it is about to do what does not belong to its start-up, or is gone.
+    /// Runs the program until all its threads wait or are about to do what does not belong to start-up, or it is gone.
     pub(crate) fn start_up(&mut self) -> Result<(), Broken> {
         loop {
             if self.is_running() {
                 self.listen()?;
                 continue;
             }
-            let called =
-                self.table.threads.iter().position(|thread| matches!(thread.state, State::Called(_)));
-            let Some(thread) =
-                called.filter(|_| self.effort.calls() <= START_UP_CALLS && self.events.is_empty())
-            else {
-                return Ok(());
-            };
-            let State::Called(notice) = &self.table.threads[thread].state else { return Ok(()) };
-            if !prepares(self.table.caller(thread), notice) {
+            if self.effort.calls() > START_UP_CALLS || !self.events.is_empty() {
                 return Ok(());
             }
+            let Some(thread) = self.choose_in_start_up() else { return Ok(()) };
             self.turns.set_current(thread);
             self.serve(thread);
         }
+    }
+
+    /// The thread that goes on with its start-up.
+    fn choose_in_start_up(&mut self) -> Option<usize> {
+        let table = &self.table;
+        let prepares = |thread: usize| {
+            let State::Called(notice) = &table.threads.get(thread)?.state else { return None };
+            Some(prepares(table.caller(thread), notice))
+        };
+        if let Some(thread) = self.turns.continue_current(|thread| prepares(thread) == Some(true)) {
+            return Some(thread);
+        }
+        let goes_on = |&thread: &usize| prepares(thread).unwrap_or_else(|| self.is_able(thread));
+        let able = (0..table.threads.len()).filter(goes_on).collect();
+        self.turns.draw(able)
     }
 
     /// Ends start-up: from now on the seed and the driver's clock count.
     fn end_start_up(&mut self) {
         self.starts_up = false;
         self.effort.reset();
-        self.turns.reset_streak();
+        self.turns.seed(self.setup.seed);
         self.table.seed_randomness(self.setup.seed);
         self.time.start();
         self.streams.open_input();

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
     apart::Apart,
+    call::Held,
     clock_page::{ClockPage, Image},
+    futex::Futexes,
+    holdings::Holdings,
     namespace::NamespaceKeeper,
     notify::Listener,
+    parked::Parked,
     spawn::Child,
-    tracing::Parked,
 };
 use crate::Status;
 
@@ -72,7 +75,7 @@ impl Drop for Lease {
     }
 }
 
-/// A program that has started up and stands still at the call that ended its start-up.
+/// A program that has started up and stands still at the calls that ended its start-up.
 pub(crate) struct Template {
     pub(crate) child: Child,
     pub(crate) keeper: NamespaceKeeper,
@@ -81,7 +84,14 @@ pub(crate) struct Template {
     pub(crate) parked: Parked,
     pub(crate) image: Image,
     pub(crate) random_files: Vec<u64>,
-    pub(crate) epolls: Vec<Epoll>,
+    pub(crate) holdings: Holdings,
+    /// What has no name, in the order of being asked for.
+    pub(crate) numbered: Vec<u64>,
+    /// How its threads stand.
+    pub(crate) threads: Vec<Standing>,
+    /// The thread that went on last.
+    pub(crate) current: usize,
+    pub(crate) futexes: Futexes,
     pub(crate) apart: Apart,
 }
 
@@ -95,8 +105,9 @@ impl Template {
     }
 }
 
-/// A descriptor that copies are given anew: one that waits for nothing yet.
-pub(crate) struct Epoll {
-    pub(crate) fd: i32,
-    pub(crate) closes: bool,
+/// How a thread of a template stands.
+pub(crate) enum Standing {
+    Ended,
+    Calls,
+    Waits(Held),
 }

@@ -7,7 +7,8 @@
 
 use std::ffi::CStr;
 
-use super::plan::{HOME, Plan, give_up};
+use super::namespace::open_numbers;
+use super::plan::{HOME, Plan, Role, give_up};
 
 /// Devices that hold nothing and lead nowhere. Random bytes are not among them: who opens those is given a file by the
 /// supervisor.
@@ -41,7 +42,7 @@ unsafe fn bind(source: &CStr, target: &CStr) -> bool {
 ///
 /// # Safety
 /// Only in a copy made by `fork`.
-pub(super) unsafe fn mount_files(plan: &Plan) {
+pub(super) unsafe fn mount_files(plan: &mut Plan) {
     // SAFETY: the calls are async-signal-safe, and all pointers are to constants or to what `plan` holds.
     unsafe {
         let none = std::ptr::null();
@@ -66,8 +67,11 @@ pub(super) unsafe fn mount_files(plan: &Plan) {
         }
         // A user sees the numbers of processes outside where a container forbids it, and cannot reach them: they are
         // another namespace's. Root could.
-        if !mount_processes() && plan.ids.is_none() {
+        if !mount_processes() && !plan.is_user {
             give_up(plan.control, 9);
+        }
+        if plan.role == Role::Template {
+            plan.numbers = open_numbers();
         }
         if !guard_settings() {
             give_up(plan.control, 9);

@@ -3,6 +3,7 @@
 //! Each copy finds what a program finds that was just started: an empty directory of its own, a `/proc` with its own
 //! processes, and the first number after the init's.
 
+use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use rustix::{
@@ -10,14 +11,20 @@ use rustix::{
     io::Errno,
 };
 
+use super::child::OWN_FD;
 use super::close::close_range;
 use super::mounts::{guard_settings, mount_home, mount_processes};
 use super::plan::{HOME, Plan};
+
+/// Where the number of the last process or thread of the caller's namespace is set: the next one is given the number after it.
+const NUMBERS: &CStr = c"/proc/sys/kernel/ns_last_pid";
 
 /// Makes the place for the first copy, when the template is ready.
 const PREPARE: u8 = b'p';
 /// Ends all processes of the last copy, and makes the place for the next one.
 const CLEAR: u8 = b'c';
+/// Sets the number of the last thread; four bytes, the lowest first, follow.
+const NUMBER: u8 = b'n';
 /// How long a command may take: giving back much memory takes a moment.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
@@ -39,8 +46,18 @@ impl NamespaceKeeper {
         self.command(CLEAR)
     }
 
+    /// The next thread of a copy gets this number.
+    pub(crate) fn gives_number(&self, next: u32) -> Result<(), Errno> {
+        let [a, b, c, d] = (next - 1).to_le_bytes();
+        if self.ask(&[NUMBER, a, b, c, d])? { Ok(()) } else { Err(Errno::PERM) }
+    }
+
     fn command(&self, command: u8) -> Result<bool, Errno> {
-        rustix::net::send(&self.0, &[command], rustix::net::SendFlags::NOSIGNAL)?;
+        self.ask(&[command])
+    }
+
+    fn ask(&self, command: &[u8]) -> Result<bool, Errno> {
+        rustix::net::send(&self.0, command, rustix::net::SendFlags::NOSIGNAL)?;
         if poll(&mut [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)], Some(&PATIENCE))? == 0 {
             return Err(Errno::TIMEDOUT);
         }
@@ -53,13 +70,13 @@ impl NamespaceKeeper {
 ///
 /// # Safety
 /// Only in a copy made by `fork`, as the first process of its namespace.
-pub(super) unsafe fn run_keeper(plan: &Plan, commands: RawFd) -> ! {
+pub(super) unsafe fn run_keeper(plan: &Plan) -> ! {
     /// Where its commands come from; all other descriptors are closed.
     const COMMANDS: RawFd = 0;
     // SAFETY: the calls are async-signal-safe, and all pointers are to constants or to locals with their sizes.
     unsafe {
         libc::setsid();
-        libc::dup2(commands, COMMANDS);
+        libc::dup2(plan.keeper, COMMANDS);
         close_range(COMMANDS as u32 + 1, u32::MAX, 0);
         let mut numbers = -1;
         loop {
@@ -72,23 +89,59 @@ pub(super) unsafe fn run_keeper(plan: &Plan, commands: RawFd) -> ! {
                 done = !plan.own_files || is_old();
                 if plan.own_files && !mount_processes() {
                     // Copies would see the numbers of others where a fresh start sees its own.
-                    done &= plan.ids.is_some();
+                    done &= plan.is_user;
                 }
-                numbers =
-                    libc::open(c"/proc/sys/kernel/ns_last_pid".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+                numbers = open_numbers();
                 done &= !plan.own_files || guard_settings();
-            } else {
+            } else if command == CLEAR {
                 end_all();
                 if plan.own_files && !is_old() {
                     done = libc::umount2(HOME.as_ptr(), libc::MNT_DETACH) == 0 && mount_home(plan);
                 }
             }
-            // The next process is the second one again.
-            done &= libc::pwrite(numbers, c"1".as_ptr().cast(), 1, 0) == 1;
+            if command == NUMBER {
+                let mut last = [0; 4];
+                done = libc::read(COMMANDS, last.as_mut_ptr().cast(), 4) == 4;
+                done &= set_last_number(numbers, u32::from_le_bytes(last));
+            } else {
+                // The next process is the second one again.
+                done &= set_last_number(numbers, 1);
+            }
             let answer = u8::from(done);
             libc::write(COMMANDS, (&raw const answer).cast(), 1);
         }
     }
+}
+
+/// Opens that file; less than 0 if it may not be written. The settings are guarded afterwards.
+///
+/// # Safety
+/// Only in a copy made by `fork`.
+pub(super) unsafe fn open_numbers() -> RawFd {
+    // SAFETY: the path is a constant, the others are numbers.
+    unsafe {
+        let low = libc::open(NUMBERS.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        // Out of the way of the first three.
+        let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, OWN_FD);
+        libc::close(low);
+        high
+    }
+}
+
+/// Sets the number of the last process or thread; whether that is possible.
+///
+/// # Safety
+/// Only in a copy made by `fork`: it takes no memory.
+pub(super) unsafe fn set_last_number(numbers: RawFd, last: u32) -> bool {
+    let (mut digits, mut at, mut rest) = ([0; 10], 10, last);
+    while at == digits.len() || rest > 0 {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    let digits = &digits[at..];
+    // SAFETY: the pointer is to that many bytes.
+    unsafe { libc::pwrite(numbers, digits.as_ptr().cast(), digits.len(), 0) == digits.len() as isize }
 }
 
 /// True if nothing was made in the directory for the program's own files, or taken from it.

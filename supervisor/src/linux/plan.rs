@@ -37,7 +37,12 @@ pub(super) struct Plan {
     pub(super) control: RawFd,
     pub(super) lifeline: RawFd,
     pub(super) report: RawFd,
-    pub(super) ids: Option<[(CString, CString); 3]>,
+    /// True if the processes are in a user namespace of their own, and are told by a byte that their numbers are mapped.
+    pub(super) is_mapped: bool,
+    /// True if not root starts the program: a container may then show what it hides from root.
+    pub(super) is_user: bool,
+    /// Where the number of the last process of its namespace is set; opened by the init, and less than 0 until then.
+    pub(super) numbers: RawFd,
 }
 
 /// Stages of the two processes, as they are reported when one fails.

@@ -26,6 +26,7 @@ use rustix::{
 use super::apart::{Apart, fork_apart};
 use super::child::run_init;
 use super::filter::{program, seal};
+use super::identity::{map_identity, number_of};
 use super::notify::Listener;
 use super::plan::{HOME, Plan, Role, STAGES};
 use crate::{Files, Setup, StartError, Status};
@@ -115,15 +116,9 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     for (end, file) in ends.iter_mut().zip(&files) {
         *end = rustix::fs::fstat(file).map_err(forbidden("make a pipe"))?.st_ino;
     }
-    let is_root = rustix::process::geteuid().is_root();
-    let identity = |file: &str, id: u32| {
-        Some((CString::new(format!("/proc/self/{file}")).ok()?, CString::new(format!("{id} {id} 1")).ok()?))
-    };
-    let ids = (!is_root).then(|| {
-        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        let deny = (c"/proc/self/setgroups".to_owned(), c"deny".to_owned());
-        Some([deny, identity("uid_map", user)?, identity("gid_map", group)?])
-    });
+    let is_user = !rustix::process::geteuid().is_root();
+    // A template needs privileges that reach no further than its own namespaces.
+    let is_mapped = is_user || role == Role::Template;
     let mut plan = Plan {
         program: CString::new(program_path.into_os_string().into_vec()).map_err(zero("the program"))?,
         arguments: list(&arguments),
@@ -152,13 +147,15 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
         control: theirs.as_raw_fd(),
         lifeline: watched.as_raw_fd(),
         report: reported.as_raw_fd(),
-        ids: ids.flatten(),
+        is_mapped,
+        is_user,
+        numbers: -1,
     };
     let mut namespaces = libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
     if setup.files == Files::Own {
         namespaces |= libc::CLONE_NEWNS;
     }
-    if !is_root {
+    if is_mapped {
         namespaces |= libc::CLONE_NEWUSER;
     }
     let _alone = STARTS.write().unwrap_or_else(PoisonError::into_inner);
@@ -172,6 +169,10 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     };
     drop((theirs, watched, reported, commands, files));
     let child = Child { init, _lifeline: lifeline, report, status: None };
+    if is_mapped {
+        let mapped = map_identity(&child.init, is_user).and_then(|()| Ok(rustix::io::write(&control, &[0])?));
+        mapped.map_err(|source| StartError::Forbidden { what: STAGES[0], source })?;
+    }
     let listener = child.listener(&control)?;
     let keeper = (role == Role::Template).then_some(keeper);
     Ok(Started { child, listener, input, output, keeper, ends, apart })
@@ -262,6 +263,13 @@ impl Child {
         };
         self.status = Some(status);
         status
+    }
+
+    /// The keeper of a template whose program is this process.
+    pub(crate) fn keeper(&self, program: u32) -> Option<u32> {
+        let init = number_of(&self.init).ok()?;
+        let children = std::fs::read_to_string(format!("/proc/{init}/task/{init}/children")).ok()?;
+        children.split_whitespace().filter_map(|id| id.parse().ok()).find(|&id| id != program)
     }
 
     /// Another copy of the program lives from now on.

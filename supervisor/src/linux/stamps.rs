@@ -150,6 +150,18 @@ impl Stamps {
         FIRST_NUMBER + at as u64
     }
 
+    /// What has no name, in the order of being asked for.
+    pub(crate) fn numbered(&self) -> &[u64] {
+        &self.numbers
+    }
+
+    /// The same of a program of which this one is a copy: some inodes have others instead.
+    pub(crate) fn take_numbers(&mut self, numbered: &[u64], replaced: &[(u64, u64)]) {
+        let new =
+            |old: &u64| replaced.iter().find(|(before, _)| before == old).map_or(*old, |(_, after)| *after);
+        self.numbers = numbered.iter().map(new).collect();
+    }
+
     /// The clock moves on: what changed until now is stamped.
     pub(crate) fn stamp(&mut self, now: Time) {
         if self.watched.is_empty() && self.expected.is_empty() {

@@ -1,7 +1,8 @@
 //! Start-up: what a program does before its first step.
 //!
-//! It may look at files and at the clock, and draw random numbers. Whatever else it calls, it ends its start-up by: to
-//! wait, to write, to connect, to make a thread, a process or anything that copies of a process would share.
+//! It may look at files and at the clock, draw random numbers, and make threads, which wait for each other. Whatever else a thread
+//! calls, it ends its own start-up by: to wait for a file or a time, to write, to connect, to make a process. The program's ends with
+//! that of its last thread.
 
 use syscalls::Sysno;
 
@@ -13,25 +14,34 @@ const PREPARATIONS: &[Sysno] = &[
     Sysno::clock_getres,
     Sysno::clock_gettime,
     Sysno::connect,
+    Sysno::eventfd,
+    Sysno::eventfd2,
     Sysno::execve,
     Sysno::execveat,
+    Sysno::exit,
     Sysno::fstat,
+    Sysno::futex,
     Sysno::getcpu,
+    Sysno::getpeername,
     Sysno::getppid,
     Sysno::getrandom,
     Sysno::getrusage,
-    Sysno::gettid,
+    Sysno::getsockname,
+    Sysno::getsockopt,
     Sysno::gettimeofday,
     Sysno::lstat,
     Sysno::newfstatat,
     Sysno::open,
     Sysno::openat,
     Sysno::openat2,
+    Sysno::pipe,
+    Sysno::pipe2,
     Sysno::readlink,
     Sysno::readlinkat,
     Sysno::rt_sigprocmask,
     Sysno::sched_getaffinity,
     Sysno::sched_setaffinity,
+    Sysno::sched_yield,
     Sysno::set_robust_list,
     Sysno::sigaltstack,
     Sysno::stat,
@@ -44,6 +54,10 @@ const PREPARATIONS: &[Sysno] = &[
 /// After so many calls start-up is over. Where each clock read is a call, importing a library of Python is ten thousand.
 pub(crate) const START_UP_CALLS: u32 = 200_000;
 
+fn makes_thread(flags: u64) -> bool {
+    flags & libc::CLONE_THREAD as u64 != 0
+}
+
 /// True if a call belongs to start-up.
 pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
     match notice.call() {
@@ -53,8 +67,8 @@ pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
         Sysno::write | Sysno::writev => !matches!(notice.int(0), 1 | 2),
         // The C library asks on its way for services that are never there.
         Sysno::socket => notice.int(0) == libc::AF_UNIX,
-        // There is nobody to wake: start-up has one thread.
-        Sysno::futex => notice.int(1) & libc::FUTEX_CMD_MASK == libc::FUTEX_WAKE,
+        Sysno::clone => makes_thread(notice.arg(0)),
+        Sysno::clone3 => caller.memory().u64(notice.arg(0)).is_ok_and(makes_thread),
         // Rust's runtime asks whether its first three descriptors are open.
         Sysno::poll => notice.int(2) == 0,
         call => PREPARATIONS.contains(&call),

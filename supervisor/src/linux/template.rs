@@ -1,23 +1,28 @@
 //! Templates: how they are made, and copied.
 
 use std::{
-    fs, io,
-    os::{fd::AsFd, unix::fs::MetadataExt},
+    fs::{self, File},
+    io,
     path::Path,
 };
 
 use super::{
-    clock_page::{PAGE, PAGE_FD},
+    call::Held,
     group::Group,
-    life::{Epoll, Lease, Life, Place, Template},
+    holdings::{Holdings, Outfit},
+    life::{Lease, Life, Place, Standing, Template},
     namespace::NamespaceKeeper,
+    parked::Parked,
     plan::{HOME, Role},
     process::status_field,
+    regions::unusual,
     spawn::{self, Ends},
-    table::{State, Thread},
-    tracing::Parked,
+    table::{State, Table, Thread},
 };
 use crate::{Files, Setup};
+
+/// The number of the first process and thread, as the program sees it. Those of the others follow.
+const FIRST: u32 = 2;
 
 impl Template {
     /// Lets a program start up. None if copies of it would share more than their memory.
@@ -26,97 +31,113 @@ impl Template {
         let (keeper, ends) = (NamespaceKeeper::new(started.keeper.take()?), started.ends);
         let mut group = Group::start_as(setup, started).ok()?;
         group.start_up().ok()?;
-        let Group { life: Life::Own(child), listener, time, table, files, events, apart, .. } = group else {
+        let Group {
+            life: Life::Own(child), listener, time, table, files, events, apart, turns, futexes, ..
+        } = group
+        else {
             return None;
         };
         let random_files = files.random_files;
-        let ([thread], [process]) = (table.threads.as_slice(), table.processes.as_slice()) else {
-            return None;
-        };
-        let State::Called(notice) = &thread.state else { return None };
-        let epolls = holds(process.pid, ends, &random_files)?;
+        let [process] = table.processes.as_slice() else { return None };
+        let threads = standings(&table)?;
+        let holdings = Holdings::of(process, ends, &random_files)?;
         let is_alone = events.is_empty() && !process.fresh && process.alive;
         if !is_alone
-            || !has_plain_memory(process.pid)
             || setup.files == Files::Own && is_at_home(process.pid)
             || !keeper.prepares().unwrap_or(false)
         {
             return None;
         }
-        let parked = Parked::new(&listener, notice).ok()?;
-        let image = process.image;
-        let page = time.page;
-        Some(Self { child, keeper, listener, page, parked, image, random_files, epolls, apart })
+        let regions = unusual(process.pid)?;
+        let namespace = File::open(format!("/proc/{}/ns/pid", child.keeper(process.pid)?)).ok()?;
+        let mut calls = (FIRST..).zip(&table.threads).filter_map(|(number, thread)| match &thread.state {
+            State::Called(call) | State::Held(call, _) => Some((number, *call)),
+            _ => None,
+        });
+        let (_, first) = calls.next().filter(|(number, _)| *number == FIRST)?;
+        let others: Vec<_> = calls.collect();
+        let next = FIRST + table.threads.len() as u32;
+        let parked = Parked::new(&listener, &first, &others, next, regions, &namespace).ok()?;
+        let (image, page) = (process.image, time.page);
+        let (numbered, current) = (files.stamps.numbered().to_vec(), turns.current());
+        Some(Self {
+            child,
+            keeper,
+            listener,
+            page,
+            parked,
+            image,
+            random_files,
+            holdings,
+            numbered,
+            threads,
+            current,
+            futexes,
+            apart,
+        })
     }
 
     /// Makes a copy with ends of its own.
     pub(crate) fn copy(mut self, setup: &Setup, place: Place) -> io::Result<Group> {
         self.child.expect_another();
         let ends = Ends::new()?;
-        let call = self.parked.copy(&self.listener)?;
-        for (at, file) in (0..).zip(&ends.theirs) {
-            self.listener.place(&call, file.as_fd(), at, false)?;
+        let mut outfit = Outfit::new(&self.holdings, &ends, &self.listener);
+        let calls = self.parked.copy(&self.listener, &self.keeper, &mut outfit)?;
+        let replaced = outfit.replaced;
+        let [first, ..] = calls.as_slice() else { return Err(io::Error::other("it has no thread")) };
+        let process = first.thread();
+        if own_number(process) != Some(FIRST) {
+            return Err(io::Error::other("it has another number"));
         }
-        for epoll in &self.epolls {
-            let anew = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC)?;
-            self.listener.place(&call, anew.as_fd(), epoll.fd, epoll.closes)?;
-        }
-        let status = fs::read_to_string(format!("/proc/{}/status", call.thread()))?;
-        let own_pid = status_field(&status, "NSpid");
-        let own_pid =
-            own_pid.filter(|&pid| pid == 2).ok_or_else(|| io::Error::other("it has another number"))?;
         let (listener, page) = (self.listener.clone(), self.page.clone());
-        let (image, random_files) = (self.image, self.random_files.clone());
-        let apart = self.apart;
+        let (image, random_files, apart) = (self.image, self.random_files.clone(), self.apart);
+        let (futexes, current) = (self.futexes.clone(), self.current);
+        let numbered = self.numbered.clone();
+        let mut calls = calls.into_iter();
+        let mut threads = Vec::new();
+        for standing in &self.threads {
+            let call = if matches!(standing, Standing::Ended) { None } else { calls.next() };
+            let state = match (standing, call) {
+                (Standing::Waits(held), Some(call)) => {
+                    held.copied().map_or(State::Called(call), |held| State::Held(call, held))
+                }
+                (_, Some(call)) => State::Called(call),
+                (_, None) => State::Dead,
+            };
+            threads.push(Thread::new(call.map_or(0, |call| call.thread()), 0, state));
+        }
         let life = Life::Lent(Box::new(Lease::new(self, place)));
         let mut group = Group::new(setup, life, listener, page, apart, ends.input, ends.output);
-        (group.table.unborn, group.files.random_files) = (0, random_files);
-        group.table.add_process(call.thread(), own_pid, None, false, image)?;
-        group.table.threads.push(Thread::new(call.thread(), 0, State::Called(call)));
+        (group.table.unborn, group.table.threads) = (0, threads);
+        (group.files.random_files, group.futexes) = (random_files, futexes);
+        group.files.stamps.take_numbers(&numbered, &replaced);
+        group.turns.set_current(current);
+        group.table.add_process(process, FIRST, None, false, image)?;
         Ok(group)
     }
 }
 
-/// The epolls that a process holds besides its input and its outputs; none if these are not as they were given, or if copies
-/// would share more than what is the same for all.
-fn holds(process: u32, ends: [u64; 3], random_files: &[u64]) -> Option<Vec<Epoll>> {
-    /// Flags of the first three that a program may have changed.
-    const CHANGES: i32 = libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_APPEND | libc::O_ASYNC;
-    let (mut given, mut epolls) = (0, Vec::new());
-    for file in fs::read_dir(format!("/proc/{process}/fd")).ok()? {
-        let path = file.ok()?.path();
-        let fd: i32 = path.file_name()?.to_str()?.parse().ok()?;
-        let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{fd}")).ok()?;
-        let flags =
-            i32::from_str_radix(info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim(), 8).ok()?;
-        let inode = fs::metadata(&path).ok()?.ino();
-        let link = fs::read_link(&path).ok()?;
-        match usize::try_from(fd).ok().and_then(|at| ends.get(at)) {
-            Some(&end) if inode == end && flags & CHANGES == 0 => given += 1,
-            Some(_) => return None,
-            None if fd == PAGE_FD || random_files.contains(&inode) => {}
-            None if ["/dev/null", "/dev/zero", "/dev/full"].map(Path::new).contains(&&*link) => {}
-            None if link == Path::new("anon_inode:[eventpoll]") && !info.contains("tfd:") => {
-                epolls.push(Epoll { fd, closes: flags & libc::O_CLOEXEC != 0 });
-            }
-            None => return None,
-        }
-    }
-    (given == ends.len()).then_some(epolls)
+/// How the threads stand; none if one of them waits for what a copy would not have, or has not the number that a fresh start gives it.
+fn standings(table: &Table) -> Option<Vec<Standing>> {
+    let stands = |thread: &Thread| match &thread.state {
+        State::Dead => Some(Standing::Ended),
+        State::Called(_) => Some(Standing::Calls),
+        State::Held(_, held) => Held::copied(held).map(Standing::Waits),
+        State::Running | State::Lends(_) => None,
+    };
+    (FIRST..)
+        .zip(&table.threads)
+        .map(|(number, thread)| {
+            let standing = stands(thread)?;
+            let has_number = matches!(standing, Standing::Ended) || own_number(thread.tid) == Some(number);
+            has_number.then_some(standing)
+        })
+        .collect()
 }
 
-/// True if a copy has the same memory, and shares none of it but the clock.
-fn has_plain_memory(process: u32) -> bool {
-    let Ok(maps) = fs::read_to_string(format!("/proc/{process}/smaps")) else { return false };
-    let clock = format!("{PAGE:x}-");
-    maps.lines().all(|line| match line.strip_prefix("VmFlags:") {
-        // Wiped or left out at a fork.
-        Some(flags) => !flags.split_whitespace().any(|flag| matches!(flag, "wf" | "dc")),
-        None => {
-            let rights = line.split_whitespace().nth(1).unwrap_or_default();
-            !(rights.len() == 4 && rights.contains('w') && rights.ends_with('s')) || line.starts_with(&clock)
-        }
-    })
+/// The number of a thread as its program sees it.
+fn own_number(thread: u32) -> Option<u32> {
+    status_field(&fs::read_to_string(format!("/proc/{thread}/status")).ok()?, "NSpid")
 }
 
 /// True if a process is in the directory for its own files, which copies find made anew.

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-use super::randomness::stream;
+use super::randomness::{Randomness, stream};
 
 /// System calls that a thread makes in a row before another one gets its turn.
 const MAX_CALLS_IN_A_ROW: u32 = 400;
@@ -16,13 +16,19 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: stream(seed, 0), current: 0, streak: 0 }
+    /// Those of a start-up, which are the same in each run of a host.
+    pub(crate) fn of_start_up(host: &str) -> Self {
+        Self { rng: Randomness::Name(host.to_owned()).of(0), current: 0, streak: 0 }
     }
 
-    /// Resets the count when start-up ends.
-    pub(crate) fn reset_streak(&mut self) {
-        self.streak = 0;
+    /// Draws by the seed when start-up ends.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        (self.rng, self.streak) = (stream(seed, 0), 0);
+    }
+
+    /// The thread that went on last.
+    pub(crate) fn current(&self) -> usize {
+        self.current
     }
 
     /// Makes this thread the current one.

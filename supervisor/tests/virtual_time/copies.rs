@@ -227,11 +227,11 @@ fn a_copy_may_move_to_another_thread() {
 fn what_would_share_more_than_memory_is_started_each_time() {
     let before = "import mmap, os, sys\nsys.stdin.reconfigure()\n";
     for shares in [
-        "file = open('/etc/passwd')",
         "area = mmap.mmap(-1, 4096)",
         "open('/dev/shm/x', 'w').close()",
         "os.chdir('/dev/shm')",
-        "os.set_blocking(0, False)",
+        "other = os.dup(os.open('/etc/passwd', os.O_RDONLY))",
+        "os.pipe()[1]; os.dup(3)",
     ] {
         let Some(setup) = python(&format!("{before}{shares}\nprint('x')"), 1) else { return };
         let pool = pool(&setup);

@@ -3,6 +3,7 @@
 
 mod clients;
 mod copies;
+mod copies_of_threads;
 mod driver;
 mod escapes;
 mod hostile_programs;

@@ -1,0 +1,246 @@
+//! The descriptors of a process that is copied, and those that its copies are given: a copy shares none that has a state.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
+    },
+    path::Path,
+};
+
+use rustix::{
+    event::{EventfdFlags, epoll, eventfd},
+    fs::OFlags,
+    pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
+};
+
+use super::{
+    clock_page::PAGE_FD,
+    notify::{Listener, Notice},
+    process::Process,
+    spawn::Ends,
+};
+
+/// Files of the machine that are the same for all who hold them.
+const STATELESS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+
+/// The descriptors of a process.
+pub(crate) struct Holdings {
+    process: u32,
+    held: Vec<Holding>,
+    waits: Vec<Wait>,
+}
+
+/// A descriptor that copies are given anew.
+struct Holding {
+    fd: i32,
+    closes: bool,
+    flags: OFlags,
+    inode: u64,
+    kind: Kind,
+}
+
+enum Kind {
+    /// The input or an output.
+    End(usize),
+    Epoll,
+    Counter(u32),
+    /// The end of a pipe into which is written.
+    PipeIn,
+    /// The other end, and what waits there to be read.
+    PipeOut(Vec<u8>),
+    /// A file that is only read, and how far.
+    File(u64),
+}
+
+/// What an epoll waits for.
+pub(crate) struct Wait {
+    pub(crate) epoll: i32,
+    pub(crate) file: i32,
+    events: u32,
+    data: u64,
+}
+
+impl Wait {
+    /// The entry as the kernel takes it: without gaps.
+    pub(crate) fn entry(&self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&self.events.to_ne_bytes());
+        bytes[4..].copy_from_slice(&self.data.to_ne_bytes());
+        bytes
+    }
+
+    /// An entry of `/proc/ID/fdinfo/FD`. None if nobody can say whether a copy would be woken as the process was: once for each change.
+    fn read(epoll: i32, line: &str) -> Option<Self> {
+        const EDGE: u32 = libc::EPOLLET as u32;
+        const ONCE: u32 = libc::EPOLLONESHOT as u32;
+        let mut words = line.split_whitespace();
+        let mut field = |name: &str| words.find(|&word| word == name).and_then(|_| words.next());
+        let file = field("tfd:")?.parse().ok()?;
+        let events = u32::from_str_radix(field("events:")?, 16).ok()?;
+        let data = u64::from_str_radix(field("data:")?, 16).ok()?;
+        let is_plain = events & ONCE == 0 && (events & EDGE == 0 || events & libc::EPOLLOUT as u32 == 0);
+        is_plain.then_some(Self { epoll, file, events, data })
+    }
+}
+
+impl Holdings {
+    /// The descriptors of a process with these ends; none if copies would share what has a state.
+    pub(crate) fn of(process: &Process, ends: [u64; 3], random_files: &[u64]) -> Option<Self> {
+        let mut holdings = Self { process: process.pid, held: Vec::new(), waits: Vec::new() };
+        for file in fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()? {
+            let path = file.ok()?.path();
+            let fd: i32 = path.file_name()?.to_str()?.parse().ok()?;
+            if fd != PAGE_FD {
+                holdings.add(process, fd, &path, ends, random_files)?;
+            }
+        }
+        let are_given = holdings.held.iter().filter(|held| matches!(held.kind, Kind::End(_))).count() == 3;
+        let is_held = |wait: &Wait| holdings.held.iter().any(|held| held.fd == wait.file);
+        (are_given && holdings.waits.iter().all(is_held)).then_some(holdings)
+    }
+
+    fn add(
+        &mut self,
+        process: &Process,
+        fd: i32,
+        path: &Path,
+        ends: [u64; 3],
+        random_files: &[u64],
+    ) -> Option<()> {
+        let info = fs::read_to_string(format!("/proc/{}/fdinfo/{fd}", process.pid)).ok()?;
+        let field = |name: &str| Some(info.lines().find_map(|line| line.strip_prefix(name))?.trim());
+        let flags = OFlags::from_bits_retain(u32::from_str_radix(field("flags:")?, 8).ok()?);
+        let (metadata, link) = (fs::metadata(path).ok()?, fs::read_link(path).ok()?);
+        let (inode, link) = (metadata.ino(), link.to_str()?);
+        let kind = match link {
+            _ if ends.get(fd as usize).is_some() => {
+                let end = (ends[fd as usize] == inode).then_some(fd as usize)?;
+                Kind::End(end)
+            }
+            _ if random_files.contains(&inode) || STATELESS.contains(&link) => return Some(()),
+            "anon_inode:[eventpoll]" => {
+                for line in info.lines().filter(|line| line.starts_with("tfd:")) {
+                    self.waits.push(Wait::read(fd, line)?);
+                }
+                Kind::Epoll
+            }
+            "anon_inode:[eventfd]" if field("eventfd-semaphore:")? == "0" => {
+                Kind::Counter(u32::from_str_radix(field("eventfd-count:")?, 16).ok()?)
+            }
+            _ if metadata.file_type().is_fifo() && link.starts_with("pipe:") => {
+                if flags.contains(OFlags::WRONLY) {
+                    Kind::PipeIn
+                } else {
+                    Kind::PipeOut(content(&process.file(fd).ok()?).ok()?)
+                }
+            }
+            _ if (metadata.is_file() || metadata.is_dir()) && !link.starts_with("/proc/") => {
+                let only_reads = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+                only_reads.then_some(Kind::File(field("pos:")?.parse().ok()?))?
+            }
+            _ => return None,
+        };
+        let has_twin = |held: &Holding| held.inode == inode && is_same(process.pid, held.fd, fd);
+        let may_be_changed = !matches!(kind, Kind::End(_))
+            || !flags.intersects(OFlags::APPEND | OFlags::from_bits_retain(libc::O_ASYNC as u32));
+        if self.held.iter().any(has_twin) || !may_be_changed {
+            return None;
+        }
+        self.held.push(Holding { fd, closes: flags.contains(OFlags::CLOEXEC), flags, inode, kind });
+        Some(())
+    }
+}
+
+/// What waits in a pipe to be read; it stays there.
+fn content(pipe: &OwnedFd) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; rustix::io::ioctl_fionread(pipe)? as usize];
+    if bytes.is_empty() {
+        return Ok(bytes);
+    }
+    let (reads, writes) = pipe_with(PipeFlags::CLOEXEC)?;
+    let copied = tee(pipe, &writes, bytes.len(), SpliceFlags::NONBLOCK)?;
+    // What one pipe holds fits into another: unless somebody has made it larger.
+    if copied < bytes.len() || File::from(reads).read(&mut bytes)? < bytes.len() {
+        return Err(io::Error::other("it holds too much"));
+    }
+    Ok(bytes)
+}
+
+/// True if two descriptors of a process are one, or nobody can say.
+fn is_same(process: u32, one: i32, other: i32) -> bool {
+    /// `KCMP_FILE`.
+    const FILE: i32 = 0;
+    // SAFETY: plain numbers.
+    unsafe { libc::syscall(libc::SYS_kcmp, process, process, FILE, one, other) <= 0 }
+}
+
+/// The descriptors that one copy is given.
+pub(crate) struct Outfit<'a> {
+    holdings: &'a Holdings,
+    ends: &'a Ends,
+    listener: &'a Listener,
+    /// The numbers of files that were replaced, and of what replaced them.
+    pub(crate) replaced: Vec<(u64, u64)>,
+}
+
+impl<'a> Outfit<'a> {
+    pub(crate) fn new(holdings: &'a Holdings, ends: &'a Ends, listener: &'a Listener) -> Self {
+        Self { holdings, ends, listener, replaced: Vec::new() }
+    }
+
+    /// What the epolls of a copy wait for.
+    pub(crate) fn waits(&self) -> &[Wait] {
+        &self.holdings.waits
+    }
+
+    /// Gives a copy its descriptors, at one of its calls.
+    pub(crate) fn place(&mut self, call: &Notice) -> io::Result<()> {
+        let mut pipes: BTreeMap<u64, (OwnedFd, OwnedFd)> = BTreeMap::new();
+        for held in &self.holdings.held {
+            match &held.kind {
+                Kind::End(end) => {
+                    let file = &self.ends.theirs[*end];
+                    rustix::io::ioctl_fionbio(file, held.flags.contains(OFlags::NONBLOCK))?;
+                    self.give(call, held, file.as_fd())?;
+                }
+                Kind::Epoll => self.give(call, held, epoll::create(epoll::CreateFlags::empty())?.as_fd())?,
+                Kind::Counter(value) => {
+                    let file = eventfd(*value, EventfdFlags::empty())?;
+                    rustix::io::ioctl_fionbio(&file, held.flags.contains(OFlags::NONBLOCK))?;
+                    self.give(call, held, file.as_fd())?;
+                }
+                Kind::PipeIn | Kind::PipeOut(_) => {
+                    if !pipes.contains_key(&held.inode) {
+                        pipes.insert(held.inode, pipe_with(PipeFlags::CLOEXEC)?);
+                    }
+                    let (reads, writes) = &pipes[&held.inode];
+                    let file = if let Kind::PipeOut(content) = &held.kind {
+                        rustix::io::write(writes, content)?;
+                        reads
+                    } else {
+                        writes
+                    };
+                    rustix::io::ioctl_fionbio(file, held.flags.contains(OFlags::NONBLOCK))?;
+                    self.give(call, held, file.as_fd())?;
+                }
+                Kind::File(position) => {
+                    let path = format!("/proc/{}/fd/{}", self.holdings.process, held.fd);
+                    let flags = held.flags.difference(OFlags::CLOEXEC | OFlags::NOFOLLOW);
+                    let mut file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
+                    file.seek(SeekFrom::Start(*position))?;
+                    self.give(call, held, file.as_fd())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, call: &Notice, held: &Holding, file: BorrowedFd<'_>) -> io::Result<()> {
+        self.replaced.push((held.inode, rustix::fs::fstat(file)?.st_ino));
+        self.listener.place(call, file, held.fd, held.closes).map(drop)
+    }
+}
