@@ -4,6 +4,7 @@
 //! acquire lock:1 5000     ->  granted [token=7] [UNTIL] [owner=7f3a]  or  refused [retry_ms=500]  or  error TEXT
 //! release lock:1          ->  released                                                            or  error TEXT
 //! renew lock:1            ->  renewed [UNTIL]                         or  lost                    or  error TEXT
+//! close                   ->  closed                                                              or  error TEXT
 //! ```
 //!
 //! Until when a grant may be relied on is said as the library says it: `until_ms=950`, from now, or `expires_ms=1700000000950`, on
@@ -40,6 +41,8 @@ pub enum Answer {
     },
     /// The grant is lost.
     Lost,
+    /// Its connections are closed.
+    Closed,
     /// It failed.
     Error(String),
 }
@@ -85,6 +88,8 @@ pub enum Question {
     Release,
     /// `renew`
     Renew,
+    /// `close`
+    Close,
 }
 
 impl Question {
@@ -96,6 +101,7 @@ impl Question {
                 "`granted [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]`, `refused [retry_ms=N]` or `error TEXT`"
             }
             Question::Release => "`released` or `error TEXT`",
+            Question::Close => "`closed` or `error TEXT`",
             Question::Renew => "`renewed [until_ms=N | expires_ms=N]`, `lost` or `error TEXT`",
         }
     }
@@ -117,6 +123,7 @@ impl Question {
                 Some(Answer::Refused { retry: Some(retry) })
             }
             (Question::Release, "released") if rest.is_empty() => Some(Answer::Released),
+            (Question::Close, "closed") if rest.is_empty() => Some(Answer::Closed),
             (Question::Renew, "renewed") => {
                 let given = granted(rest)?;
                 let alone = given.token.is_none() && given.owner.is_none();
@@ -166,6 +173,7 @@ mod tests {
         let at = Some(Answer::Renewed { until: Some(Until::At(1_700_000_000_003)) });
         assert_eq!(Question::Renew.read("renewed expires_ms=1700000000003"), at);
         assert_eq!(Question::Renew.read("lost"), Some(Answer::Lost));
+        assert_eq!(Question::Close.read("closed"), Some(Answer::Closed));
         let error = Answer::Error("connection reset by peer".into());
         assert_eq!(Question::Release.read("error connection reset by peer"), Some(error));
     }
@@ -179,6 +187,7 @@ mod tests {
             assert_eq!(Question::Acquire.read(line), None, "{line}");
         }
         assert_eq!(Question::Release.read("granted"), None);
+        assert_eq!(Question::Close.read("released"), None);
         assert_eq!(Question::Renew.read("renewed token=1"), None);
     }
 

@@ -1,5 +1,6 @@
 //! One program on one host: what it does goes to the world, what the world does comes to it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use picklock_model::code::Frame;
@@ -13,6 +14,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use crate::connections::Connections;
 use crate::event::HostEvent;
+use crate::warm_up::{Slot, WarmUp, WarmUpError};
 use crate::watch::Watch;
 
 /// So many of its last lines on standard error are reported when it fails, and so many of the first refusals.
@@ -21,6 +23,15 @@ const STDERR_LINES: usize = 8;
 thread_local! {
     /// The programs that this thread has started: a program is continued by the thread that made its template.
     static STARTED: Pool = Pool::new();
+}
+
+/// True if no program is copied.
+static ANEW: AtomicBool = AtomicBool::new(false);
+
+/// From now on each program of this process is started anew, and none is copied: a run takes the same steps, and longer. A program that is
+/// to be warmed up is copied nevertheless.
+pub fn start_anew() {
+    ANEW.store(true, Ordering::Relaxed);
 }
 
 /// The facts about a program that has ended, or failed.
@@ -60,10 +71,20 @@ pub(crate) struct Handle {
     pub(crate) exit_report: Arc<Mutex<ExitReport>>,
 }
 
+/// How a program begins.
+pub(crate) enum Beginning {
+    /// As it is started, or as a copy that has done the same.
+    Started,
+    /// As a copy of a program that was warmed up.
+    Warmed(WarmUp),
+    /// To be copied once it is told to stop.
+    ToBeCopied(Slot),
+}
+
 /// Starts a program as the process of this host, to be asked by lines.
-pub(crate) fn start(host: &Host, setup: &Setup) -> Handle {
+pub(crate) fn start(host: &Host, setup: &Setup, beginning: Beginning) -> Handle {
     let (lines_out, lines) = mpsc::unbounded_channel();
-    let (driver, to) = Driver::new(host, setup, Consumer::Asker(lines_out));
+    let (driver, to) = Driver::new(host, setup, beginning, Consumer::Asker(lines_out));
     let exit_report = Arc::clone(&driver.exit_report);
     host.spawn(driver.run());
     Handle { to, lines, exit_report }
@@ -71,7 +92,8 @@ pub(crate) fn start(host: &Host, setup: &Setup) -> Handle {
 
 /// Runs a server as the process of this host until the host stops. What its log says of who leads is recorded.
 pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
-    let (driver, _) = Driver::new(&host, &setup, Consumer::Log { says: leads, leads: false });
+    let (driver, _) =
+        Driver::new(&host, &setup, Beginning::Started, Consumer::Log { says: leads, leads: false });
     let exit_report = Arc::clone(&driver.exit_report);
     driver.run().await;
     let report = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -81,7 +103,7 @@ pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bo
 
 /// Runs an autonomous client as the process of this host until it ends, or is to be stopped.
 pub(crate) async fn watch(host: &Host, setup: &Setup, watch: Watch) -> Arc<Mutex<ExitReport>> {
-    let (mut driver, _) = Driver::new(host, setup, Consumer::Watch(Box::new(watch)));
+    let (mut driver, _) = Driver::new(host, setup, Beginning::Started, Consumer::Watch(Box::new(watch)));
     driver.group.end_input();
     driver.asked = true;
     let exit_report = Arc::clone(&driver.exit_report);
@@ -117,19 +139,26 @@ struct Driver {
     has_read: bool,
     /// True if it is to be stopped.
     over: bool,
+    /// Where it goes when it is told to stop, if it is to be copied.
+    slot: Option<Slot>,
+    /// True if it was told so.
+    stops: bool,
 }
 
 impl Driver {
     /// The driver, and the queue of its events.
-    fn new(host: &Host, setup: &Setup, consumer: Consumer) -> (Driver, UnboundedSender<HostEvent>) {
-        // Programs that were started before are copied: the steps are the same, and a start takes a tenth.
+    fn new(
+        host: &Host,
+        setup: &Setup,
+        beginning: Beginning,
+        consumer: Consumer,
+    ) -> (Driver, UnboundedSender<HostEvent>) {
         let stacks = HostDriver::of(host).keeps_code() && !matches!(consumer, Consumer::Log { .. });
         let placed = stacks.then(|| Setup { stacks, ..setup.clone() });
         let setup = placed.as_ref().unwrap_or(setup);
-        let group = match STARTED.with(|pool| pool.start(setup)) {
-            Ok(group) => group,
-            Err(error) => HostDriver::of(host).abort_run(format!("failed to {error}")),
-        };
+        let group = begin(host, setup, &beginning)
+            .unwrap_or_else(|error| HostDriver::of(host).abort_run(format!("failed to {error}")));
+        let slot = if let Beginning::ToBeCopied(slot) = beginning { Some(slot) } else { None };
         let (more, events) = mpsc::unbounded_channel();
         let driver = Driver {
             host: host.clone(),
@@ -141,6 +170,8 @@ impl Driver {
             asked: false,
             has_read: false,
             over: false,
+            slot,
+            stops: false,
         };
         (driver, more)
     }
@@ -157,10 +188,19 @@ impl Driver {
                     self.exit_report().status = Some(status);
                     return self.ended(status);
                 }
+                Ok(Step::Waits { .. }) if self.stops => return self.keep(),
                 Ok(Step::Waits { until_ns }) => self.wait(until_ns).await,
                 Ok(step) => self.handle(step).await,
                 Err(broken) => self.fail(&broken),
             }
+        }
+    }
+
+    /// Stops it for good, to be copied.
+    fn keep(self) {
+        let template = self.group.into_template();
+        if let Some(slot) = self.slot {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(template);
         }
     }
 
@@ -195,6 +235,7 @@ impl Driver {
             }
             HostEvent::Came(id, bytes) => self.group.deliver(id, &bytes),
             HostEvent::Ended(id, how) => self.group.closed(id, how),
+            HostEvent::Stop => self.stops = true,
         }
     }
 
@@ -296,6 +337,18 @@ impl Driver {
             () = time => None,
         };
         event.into_iter().for_each(|event| self.deliver(event));
+    }
+}
+
+/// Starts a program. One that was started before is copied, unless each is to be started anew: the steps are the same, and it takes a tenth.
+fn begin(host: &Host, setup: &Setup, beginning: &Beginning) -> Result<Group, WarmUpError> {
+    match beginning {
+        Beginning::Started if ANEW.load(Ordering::Relaxed) => Ok(Group::start(setup)?),
+        Beginning::Started => Ok(STARTED.with(|pool| pool.start(setup))?),
+        Beginning::Warmed(warm_up) => {
+            STARTED.with(|pool| pool.start_warmed(setup, || warm_up.run(host, setup)))
+        }
+        Beginning::ToBeCopied(_) => Ok(Group::start_to_copy(setup)?),
     }
 }
 

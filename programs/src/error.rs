@@ -13,7 +13,7 @@ pub enum ProgramError {
     Quotes(String),
     /// A parameter is not known.
     #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, autonomous, clock-points",
+        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, autonomous, clock-points, warm",
         .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     Unknown {
@@ -25,6 +25,9 @@ pub enum ProgramError {
     /// Nobody asks an autonomous client to renew.
     #[error("an autonomous client is asked for nothing, not for a renewal either: leave `renew` out")]
     Renews,
+    /// Nobody asks an autonomous client to acquire, and to close its connections.
+    #[error("an autonomous client is asked for nothing, so it cannot be warmed up: leave `warm` out")]
+    Warm,
     /// A parameter cannot have this value.
     #[error("`{name}` of a program cannot be `{value}`: it is {must}")]
     Value {

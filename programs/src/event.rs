@@ -12,4 +12,6 @@ pub(crate) enum HostEvent {
     Accepted(SocketId, Stream, usize),
     Came(SocketId, Vec<u8>),
     Ended(SocketId, Ending),
+    /// It is stopped as soon as its threads wait, to be copied.
+    Stop,
 }

@@ -11,6 +11,7 @@
 //! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
 //! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
 //! - *An autonomous client*: `autonomous` runs it, `watch` follows the lines that it prints.
+//! - *Starts*: `warm_up` lets a program acquire and release once in a world of its own, before it is copied.
 //! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
 //!   `event` is what the world hands to it.
@@ -36,10 +37,12 @@ mod program;
 pub mod servers;
 mod shim;
 mod spelling;
+mod warm_up;
 mod watch;
 mod within;
 mod wrapper;
 
+pub use driver::start_anew;
 pub use ensemble::Ensemble;
 pub use error::ProgramError;
 pub use picklock_supervisor::{Instruction, ready};

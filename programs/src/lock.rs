@@ -12,7 +12,7 @@ use picklock_supervisor::Setup;
 use tokio::sync::Mutex;
 
 use crate::answer::{Answer, Granted, Question};
-use crate::driver::{self, ExitReport, Handle};
+use crate::driver::{self, Beginning, ExitReport, Handle};
 use crate::event::HostEvent;
 
 /// The shortest time after which a program is asked again that says when.
@@ -56,12 +56,31 @@ impl ProgramLock {
     pub(crate) fn start(
         context: &Context,
         setup: &Setup,
+        beginning: Beginning,
         checkpoint: Option<Duration>,
         fenced: bool,
     ) -> ProgramLock {
-        let talk = Talk { handle: driver::start(&context.host, setup), unanswered: 0, grants: 0 };
+        let handle = driver::start(&context.host, setup, beginning);
+        let talk = Talk { handle, unanswered: 0, grants: 0 };
         let (host, ttl) = (context.host.clone(), context.ttl);
         ProgramLock { host, ttl, checkpoint, fenced, talk: Mutex::new(talk) }
+    }
+
+    /// Has it acquire and release once and close its connections, and stops it then.
+    pub(crate) async fn warm_up(&self, key: &Key, wait: Duration) {
+        let failed = |what: &str| -> ! {
+            HostDriver::of(&self.host).abort_run(format!("the program did not {what} while it was warmed up"))
+        };
+        let acquired = self.acquire(&self.host, key, wait).await;
+        let Ok(Some(grant)) = acquired else { failed("acquire") };
+        if self.release(grant).await.is_err() {
+            failed("release");
+        }
+        if let Answer::Error(text) = self.ask(Question::Close, "close".to_owned()).await {
+            failed(&format!("close its connections ({text})"));
+        }
+        let talk = self.talk.lock().await;
+        let _ = talk.handle.to.send(HostEvent::Stop);
     }
 
     /// The bounds of the pause after so many refusals: those of every lock at first, a quarter of that more each time, up to a

@@ -13,11 +13,13 @@ use picklock_supervisor::{ClockReads, Instruction, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::autonomous::AutonomousProgram;
+use crate::driver::Beginning;
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
 use crate::network;
 use crate::shim;
+use crate::warm_up::WarmUp;
 
 /// An unmodified program that is asked for a lock.
 ///
@@ -54,6 +56,8 @@ pub struct Program {
     pub autonomous: bool,
     /// True if each of its clock reads, and each send, is a point of its own at which a fault can hit. Slower.
     pub clock_points: bool,
+    /// True if each of its processes is a copy of one that has acquired and released once. Faster, and not the same runs.
+    pub warm: bool,
 }
 
 impl Program {
@@ -71,6 +75,7 @@ impl Program {
             renews: false,
             autonomous: false,
             clock_points: false,
+            warm: false,
         }
     }
 
@@ -130,6 +135,13 @@ impl Program {
         self
     }
 
+    /// The same, each of whose processes is a copy of one that was warmed up.
+    #[must_use]
+    pub fn warm(mut self) -> Program {
+        self.warm = true;
+        self
+    }
+
     /// The design that runs it.
     ///
     /// # Errors
@@ -145,16 +157,26 @@ impl Program {
         if self.autonomous && self.renews {
             return Err(ProgramError::Renews);
         }
+        if self.autonomous && self.warm {
+            return Err(ProgramError::Warm);
+        }
         let (topology, store) = self.stores();
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
+        let world = store.clone();
         let client = move |context: Context| {
+            let beginning = match program.warm {
+                true => Beginning::Warmed(WarmUp { topology, store: world.clone(), ttl: context.ttl }),
+                false => Beginning::Started,
+            };
             let setup = program.setup(&words, &context, spec.environment(&context.stores));
             let (autonomous, fenced) = (program.autonomous, program.fenced);
             let checkpoint = program.renews.then_some(context.ttl / 3);
             async move {
                 Ok(match autonomous {
                     true => Client::autonomous(AutonomousProgram { host: context.host, setup, fenced }),
-                    false => Client::lock(ProgramLock::start(&context, &setup, checkpoint, fenced)),
+                    false => {
+                        Client::lock(ProgramLock::start(&context, &setup, beginning, checkpoint, fenced))
+                    }
                 })
             }
         };

@@ -14,8 +14,8 @@ use crate::program::Program;
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
 
-const PARAMS: [&str; 8] =
-    ["stores", "topology", "belief", "survives", "fenced", "renew", "autonomous", "clock-points"];
+const PARAMS: [&str; 9] =
+    ["stores", "topology", "belief", "survives", "fenced", "renew", "autonomous", "clock-points", "warm"];
 
 impl Program {
     /// True if a text spells a program.
@@ -84,6 +84,7 @@ impl Program {
             // `worker` and `looks` are former names.
             "autonomous" | "worker" => self.autonomous = yes("autonomous")?, // a former name
             "clock-points" => self.clock_points = yes("clock-points")?,
+            "warm" => self.warm = yes("warm")?,
             "looks" => {
                 self.clock_points = match value {
                     "page" => false,
@@ -124,6 +125,7 @@ impl fmt::Display for Program {
             (self.renews, "renew=yes"),
             (self.autonomous, "autonomous=yes"),
             (self.clock_points, "clock-points=yes"),
+            (self.warm, "warm=yes"),
         ] {
             params.extend(set.then(|| word.to_owned()));
         }
@@ -166,6 +168,7 @@ mod tests {
             "program{topology=zookeeper:1}:python3 lock.py",
             "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",
             "program{belief=honest,autonomous=yes}:./client",
+            "program{stores=3,warm=yes}:java -cp lib/*:. Lock",
             "program{stores=3,survives=minority-down+holder-dead}:./client",
         ] {
             let program: Program = text.parse().unwrap();
@@ -188,5 +191,6 @@ mod tests {
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
         assert!(error("program{renew=yes,autonomous=yes}:x").contains("leave `renew` out"));
+        assert!(error("program{warm=yes,autonomous=yes}:x").contains("leave `warm` out"));
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Programs {
     renew: bool,
     /// The programs are autonomous clients: they take the lock, work and release it by themselves, and print `holds KEY` and
     /// `frees KEY`
-    #[arg(long, alias = "worker", conflicts_with = "renew")]
+    #[arg(long, alias = "worker", conflicts_with_all = ["renew", "warm"])]
     autonomous: bool,
     /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
     #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"], hide_possible_values = true)]
@@ -47,6 +47,29 @@ pub(crate) struct Programs {
     /// Inject faults also at each clock read and send of a program (slower)
     #[arg(long, alias = "looks")]
     clock_points: bool,
+    /// Warm each program up once per host: it acquires, releases and answers `close`; runs begin with copies of it (faster, other runs
+    /// than without)
+    #[arg(long)]
+    warm: bool,
+    #[command(flatten)]
+    start: Start,
+}
+
+/// How programs are started.
+#[derive(Args)]
+pub(crate) struct Start {
+    /// Start each program anew, and copy none that was started before (slower; the runs are the same)
+    #[arg(long, help_heading = "A lock in another language")]
+    fresh: bool,
+}
+
+impl Start {
+    /// Has it its way from now on.
+    pub(crate) fn apply(&self) {
+        if self.fresh {
+            picklock_programs::start_anew();
+        }
+    }
 }
 
 /// The help of `--topology`.
@@ -71,6 +94,7 @@ impl Programs {
     }
 
     fn designs(&self, named: &[String], clock_points: bool) -> Result<Vec<Design>, Failure> {
+        self.start.apply();
         let designs = self.simulated(named, clock_points)?;
         if self.servers != "real" {
             return Ok(designs);
@@ -104,6 +128,7 @@ impl Programs {
         let renew = "of the designs, manual-renew is renewed by its client, and watchdog by itself";
         let autonomous = "a built-in design is a lock, and never an autonomous client";
         let clock_points = "faults hit a built-in design at each clock read anyway";
+        let warm = "a built-in design starts in no time";
         let given = [
             ("--stores", self.stores.is_some(), stores),
             ("--topology", self.topology.is_some(), stores),
@@ -112,6 +137,7 @@ impl Programs {
             ("--renew", self.renew, renew),
             ("--autonomous", self.autonomous, autonomous),
             ("--clock-points", self.clock_points, clock_points),
+            ("--warm", self.warm, warm),
         ];
         match given.into_iter().find(|(_, is_given, _)| *is_given) {
             None => Ok(()),
@@ -137,6 +163,7 @@ impl Programs {
         program.renews |= self.renew;
         program.autonomous |= self.autonomous;
         program.clock_points |= clock_points;
+        program.warm |= self.warm;
         let design = program.design().map_err(Failure::input)?;
         if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {
             // If standard error is closed, the note is lost and the runs go on.

@@ -69,6 +69,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", requires = "shrink")]
     pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]
+    pub(crate) start: Start,
+    #[command(flatten)]
     pub(crate) colours: ColourOptions,
 }
 
@@ -91,6 +93,7 @@ struct Replayed {
 }
 
 pub(crate) fn replay(args: &ReplayArgs) -> Result<Exit, Failure> {
+    args.start.apply();
     let other = picklock_reports::run::find(&args.format);
     if other.is_none() && !FORMATS.contains(&args.format.as_str()) {
         let known = FORMATS.into_iter().chain(picklock_reports::run::ALL.iter().map(|format| format.name));

@@ -13,6 +13,15 @@ impl Group {
     pub fn start(_: &Setup) -> Result<Self, StartError> {
         Err(StartError::Unsupported)
     }
+    pub fn start_to_copy(_: &Setup) -> Result<Self, StartError> {
+        Err(StartError::Unsupported)
+    }
+    pub fn into_template(self) -> Result<Template, String> {
+        match self {}
+    }
+    pub fn has_read(&self) -> bool {
+        match *self {}
+    }
     pub fn is_copy(&self) -> bool {
         match *self {}
     }
@@ -39,6 +48,10 @@ impl Group {
     }
 }
 
+/// A program that stands still, to be copied; there is none on this machine.
+#[derive(Debug)]
+pub enum Template {}
+
 /// Programs that have started up; there are none on this machine.
 #[derive(Debug, Default)]
 pub struct Pool {}
@@ -50,5 +63,12 @@ impl Pool {
     }
     pub fn start(&self, setup: &Setup) -> Result<Group, StartError> {
         Group::start(setup)
+    }
+    pub fn start_warmed<E: From<StartError>>(
+        &self,
+        _: &Setup,
+        _: impl FnOnce() -> Result<Template, E>,
+    ) -> Result<Group, E> {
+        Err(StartError::Unsupported.into())
     }
 }

@@ -34,7 +34,7 @@
 //! is made to wait a little ([`Step::Waits`] with a time just ahead), so that time passes for it.
 //!
 //! Most of the time of a run goes into the start of its programs. A [`Pool`] lets each start up once, and copies it from then on, with the
-//! same steps.
+//! same steps. What a program does besides before it is of use can be done once, too: [`Pool::start_warmed`].
 //!
 //! # Where things are
 //!
@@ -42,8 +42,8 @@
 //!   [`ready`] (what this machine offers), [`instructions`] (instructions that no filter sees); `elsewhere` refuses on other systems.
 //! - *The loop*: `linux/group` (which thread goes on, and what its call is answered), `turns`, `notifications`, `notify` (the kernel's side), `filter` (which
 //!   calls are reported).
-//! - *Processes*: `spawn`, `child`, `creation`, `deaths`, `signals`, `pool`, `template`, `namespace` (copies of a started
-//!   program), `tracing`.
+//! - *Processes*: `spawn`, `child`, `creation`, `deaths`, `signals`, and for copies of a started program `pool`, `template`, `parked`, `sibling`
+//!   (its threads), `holdings` (its descriptors), `regions` (its memory), `namespace`, `identity`, `privileges`, `tracing`.
 //! - *Time and chance*: `time`, `timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
 //! - *Network*: `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces`.
 //! - *Files and waiting*: `files`, `paths`, `mounts`, `answers` (`/proc`, `/sys`), `stamps`, `pipes`, `fifos`, `locks`, `futex`, `waiting`, `polling`.
@@ -72,11 +72,11 @@ pub mod instructions;
 pub mod ready;
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub use elsewhere::{Group, Pool};
+pub use elsewhere::{Group, Pool, Template};
 pub use frame::Frame;
 pub use instruction::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub use linux::{Group, Pool};
+pub use linux::{Group, Pool, Template};
 pub use setup::{Clock, ClockReads, Files, Limits, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
 pub use syncs::Syncs;

@@ -31,7 +31,7 @@ class RedissonLocks {
     static final Map<String, Lock> held = new HashMap<>();
     static final Map<String, Lock> known = new HashMap<>();
     static final Map<String, ExecutorService> callers = new HashMap<>();
-    static List<RedissonClient> clients;
+    static final List<RedissonClient> clients = new ArrayList<>();
     static List<String> words;
 
     static RedissonClient client(String address) throws Exception {
@@ -47,6 +47,13 @@ class RedissonLocks {
             for (var sentinel : sentinels.split(",")) servers.addSentinelAddress("redis://" + sentinel);
         }
         return Redisson.create(config);
+    }
+
+    static void open() throws Exception {
+        for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
+            clients.add(client(address));
+            if (System.getenv("PICKLOCK_SENTINELS") != null) break;
+        }
     }
 
     static RLock of(String kind, RedissonClient client, String key) throws Exception {
@@ -70,6 +77,7 @@ class RedissonLocks {
     static String answer(String verb, String key, String wait) throws Exception {
         var kind = words.get(0);
         if (verb.equals("acquire")) {
+            if (clients.isEmpty()) open();
             var first = !known.containsKey(key);
             var lock = words.contains("first") && !first ? known.get(key) : lock(kind, key);
             known.put(key, lock);
@@ -96,6 +104,12 @@ class RedissonLocks {
         if (verb.equals("release")) {
             held.remove(key).unlock();
             return "released";
+        }
+        if (verb.equals("close")) {
+            for (var client : clients) client.shutdown();
+            clients.clear();
+            known.clear();
+            return "closed";
         }
         return "error not understood: " + verb;
     }
@@ -130,14 +144,10 @@ class RedissonLocks {
 
     public static void main(String[] arguments) throws Exception {
         words = Arrays.asList(arguments);
-        clients = new ArrayList<>();
-        for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
-            clients.add(client(address));
-            if (System.getenv("PICKLOCK_SENTINELS") != null) break;
-        }
+        open();
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var parts = (line + " 0").split(" ");
+            var parts = (line + " 0 0").split(" ");
             try {
                 Callable<String> call = () -> answer(parts[0], parts[1], parts[2]);
                 if (parts[0].equals("acquire")) callers.put(parts[1], Executors.newSingleThreadExecutor());

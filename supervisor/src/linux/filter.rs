@@ -149,6 +149,8 @@ pub(crate) const FORBIDDEN: &[Sysno] = &[
     Sysno::move_mount,
     Sysno::fsopen,
     Sysno::fsmount,
+    Sysno::fsconfig,
+    Sysno::fspick,
     Sysno::open_tree,
     Sysno::mount_setattr,
     Sysno::pivot_root,

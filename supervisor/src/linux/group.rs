@@ -10,6 +10,7 @@ use syscalls::Sysno;
 
 use super::{
     apart::Apart,
+    axis::Axis,
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
     creation::{await_child, born, create, exec, parent, renew},
@@ -19,8 +20,9 @@ use super::{
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
     interfaces::ask_interface,
-    life::Life,
+    life::{Life, Nest},
     locks::{lease, lock_file, lock_range},
+    namespace::NamespaceKeeper,
     network::Network,
     notifications::{Notification, Notifications},
     notify::{Listener, Notice},
@@ -39,7 +41,9 @@ use super::{
     turns::Turns,
     waiting::{self, has_cause},
 };
-use crate::{Broken, Call, Clock, ClockReads, ConnectError, Ending, Setup, SocketId, StartError, Step, What};
+use crate::{
+    Broken, Call, Clock, ClockReads, ConnectError, Ending, Files, Setup, SocketId, StartError, Step, What,
+};
 
 /// The processes of one host, in virtual time.
 pub struct Group {
@@ -50,7 +54,8 @@ pub struct Group {
     signals: Signals,
     pub(crate) futexes: Futexes,
     pub(crate) time: Time,
-    timers: Timers,
+    axis: Axis,
+    pub(crate) timers: Timers,
     streams: Streams,
     network: Network,
     pub(crate) files: FileSystem,
@@ -99,6 +104,24 @@ impl Group {
         matches!(self.life, Life::Lent(_))
     }
 
+    /// True if its files are its own.
+    pub(crate) fn has_own_files(&self) -> bool {
+        self.setup.files == Files::Own
+    }
+
+    /// Its clock, if it has come to its first step.
+    pub(crate) fn warmed(&self) -> Option<Clock> {
+        (!self.starts_up).then_some(self.time.clock)
+    }
+
+    /// A copy of a program that was warmed up goes on by the clock which that one had.
+    pub(crate) fn goes_on_from(&mut self, warmed: Option<Clock>) {
+        if let Some(clock) = warmed {
+            self.time.pass(clock);
+            self.axis = Axis::After(clock.monotonic_ns);
+        }
+    }
+
     pub(crate) fn start_as(setup: &Setup, started: Started) -> Result<Self, StartError> {
         let page = match setup.clock_reads {
             ClockReads::Page => Some(
@@ -109,7 +132,14 @@ impl Group {
         if let Some(page) = &page {
             page.show(setup.clock);
         }
-        let (life, listener) = (Life::Own(started.child), Arc::new(started.listener));
+        let listener = Arc::new(started.listener);
+        let life = match started.keeper {
+            None => Life::Own(started.child),
+            Some(keeper) => {
+                let keeper = NamespaceKeeper::new(keeper);
+                Life::Copied(started.child, Nest { keeper, ends: started.ends })
+            }
+        };
         let page = page.map(Arc::new);
         Ok(Self::new(setup, life, listener, page, started.apart, started.input, started.output))
     }
@@ -132,6 +162,7 @@ impl Group {
             signals: Signals::default(),
             futexes: Futexes::default(),
             time: Time::new(setup.clock, page),
+            axis: Axis::Own,
             timers: Timers::default(),
             streams: Streams::new(setup.limits, input, outputs),
             network: Network::new(&setup, apart),
@@ -156,8 +187,9 @@ impl Group {
     pub fn step(&mut self, clock: Clock) -> Result<Step, Broken> {
         let _undisturbed = spawn::undisturbed();
         if self.broken.is_none() {
+            let clock = self.axis.inside(clock);
             match self.run(clock) {
-                Ok(step) => return Ok(step),
+                Ok(step) => return Ok(self.axis.outside(step)),
                 Err(broken) => self.give_up(broken),
             }
         }

@@ -8,7 +8,7 @@ use std::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
     },
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rustix::{
@@ -88,19 +88,30 @@ impl Wait {
 }
 
 impl Holdings {
-    /// The descriptors of a process with these ends; none if copies would share what has a state.
-    pub(crate) fn of(process: &Process, ends: [u64; 3], random_files: &[u64]) -> Option<Self> {
+    /// The descriptors of a process with these ends.
+    ///
+    /// # Errors
+    /// If copies would share one that has a state; which.
+    pub(crate) fn of(process: &Process, ends: [u64; 3], random_files: &[u64]) -> Result<Self, String> {
         let mut holdings = Self { process: process.pid, held: Vec::new(), waits: Vec::new() };
-        for file in fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()? {
-            let path = file.ok()?.path();
-            let fd: i32 = path.file_name()?.to_str()?.parse().ok()?;
-            if fd != PAGE_FD {
-                holdings.add(process, fd, &path, ends, random_files)?;
+        let mut fds = Vec::new();
+        for file in fs::read_dir(format!("/proc/{}/fd", process.pid)).map_err(|error| error.to_string())? {
+            fds.extend(file.ok().and_then(|file| file.file_name().to_str()?.parse::<i32>().ok()));
+        }
+        for fd in fds.into_iter().filter(|&fd| fd != PAGE_FD) {
+            let path = PathBuf::from(format!("/proc/{}/fd/{fd}", process.pid));
+            if holdings.add(process, fd, &path, ends, random_files).is_none() {
+                let link = fs::read_link(&path).unwrap_or_default();
+                return Err(format!("its descriptor {fd}, {}", link.display()));
             }
         }
         let are_given = holdings.held.iter().filter(|held| matches!(held.kind, Kind::End(_))).count() == 3;
         let is_held = |wait: &Wait| holdings.held.iter().any(|held| held.fd == wait.file);
-        (are_given && holdings.waits.iter().all(is_held)).then_some(holdings)
+        if are_given && holdings.waits.iter().all(is_held) {
+            return Ok(holdings);
+        }
+        Err("its input or an output, which it has closed, or an epoll that waits for a closed file"
+            .to_owned())
     }
 
     fn add(

@@ -13,7 +13,7 @@ use super::{
     parked::Parked,
     spawn::Child,
 };
-use crate::Status;
+use crate::{Clock, Status};
 
 /// The place of a template in its pool: empty while a copy of it lives.
 pub(crate) type Place = Arc<Mutex<Option<Template>>>;
@@ -22,6 +22,8 @@ pub(crate) type Place = Arc<Mutex<Option<Template>>>;
 pub(crate) enum Life {
     /// They are its own.
     Own(Child),
+    /// They are its own, and are to be copied.
+    Copied(Child, Nest),
     /// They are a copy of a template.
     Lent(Box<Lease>),
 }
@@ -30,7 +32,7 @@ impl Life {
     /// How the program ended.
     pub(crate) fn status(&mut self) -> Status {
         match self {
-            Self::Own(child) => child.status(),
+            Self::Own(child) | Self::Copied(child, _) => child.status(),
             Self::Lent(lease) => match &mut lease.template {
                 Some(template) => template.child.status(),
                 None => Status::Signal(libc::SIGKILL),
@@ -48,10 +50,17 @@ impl Life {
     /// Kills all processes.
     pub(crate) fn kill(&mut self) {
         match self {
-            Self::Own(child) => child.kill(),
+            Self::Own(child) | Self::Copied(child, _) => child.kill(),
             Self::Lent(lease) => lease.template = lease.template.take().and_then(Template::cleared),
         }
     }
+}
+
+/// Where the copies of a program will live.
+pub(crate) struct Nest {
+    pub(crate) keeper: NamespaceKeeper,
+    /// The numbers of the files that are the program's input and outputs.
+    pub(crate) ends: [u64; 3],
 }
 
 /// A template that a group uses, and gives back at its end.
@@ -75,8 +84,8 @@ impl Drop for Lease {
     }
 }
 
-/// A program that has started up and stands still at the calls that ended its start-up.
-pub(crate) struct Template {
+/// A program that stands still, to be copied: one that has started up, or that was warmed up by what it was made to do.
+pub struct Template {
     pub(crate) child: Child,
     pub(crate) keeper: NamespaceKeeper,
     pub(crate) listener: Arc<Listener>,
@@ -93,6 +102,14 @@ pub(crate) struct Template {
     pub(crate) current: usize,
     pub(crate) futexes: Futexes,
     pub(crate) apart: Apart,
+    /// Its clock, if it has done more than to start up.
+    pub(crate) warmed: Option<Clock>,
+}
+
+impl std::fmt::Debug for Template {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Template").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
 }
 
 impl Template {

@@ -4,6 +4,7 @@ mod addresses;
 mod answers;
 mod apart;
 mod awaited;
+mod axis;
 mod call;
 mod child;
 mod clock_page;
@@ -65,5 +66,6 @@ mod unix;
 mod waiting;
 
 pub use group::Group;
+pub use life::Template;
 pub use pool::Pool;
 pub(crate) use readiness::findings;

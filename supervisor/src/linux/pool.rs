@@ -7,8 +7,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::life::{Place, Template};
-use crate::{Group, Setup, StartError};
+use super::life::Place;
+use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept.
 const TEMPLATES: usize = 16;
@@ -40,12 +40,14 @@ struct Key {
     setup: Setup,
     path: Option<OsString>,
     dir: Option<PathBuf>,
+    /// True if it was warmed up.
+    warm: bool,
 }
 
 impl Key {
     fn new(setup: &Setup) -> Self {
         let setup = Setup { seed: 0, ..setup.clone() };
-        Self { setup, path: std::env::var_os("PATH"), dir: std::env::current_dir().ok() }
+        Self { setup, path: std::env::var_os("PATH"), dir: std::env::current_dir().ok(), warm: false }
     }
 }
 
@@ -105,6 +107,33 @@ impl Pool {
             }
         }
         Group::start(setup)
+    }
+
+    /// Starts a copy of a program that was warmed up: [`Group::start_to_copy`] started it, it did whatever makes it faster, and
+    /// [`Group::into_template`] stopped it. `warm_up` does all that; it is called if there is no template of this setup that is idle.
+    ///
+    /// The group takes other steps than one of [`Group::start`]: what was done is not done again. The same setup takes the same steps each
+    /// time, if `warm_up` depends on it alone. Its monotonic clock goes on a second after the template's.
+    ///
+    /// # Errors
+    /// That of `warm_up`, or that the kernel or the container forbids what is needed.
+    pub fn start_warmed<E: From<StartError>>(
+        &self,
+        setup: &Setup,
+        warm_up: impl FnOnce() -> Result<Template, E>,
+    ) -> Result<Group, E> {
+        let key = Key { warm: true, ..Key::new(setup) };
+        let (template, place) = match self.idle(&key) {
+            Some(idle) => idle,
+            None => {
+                let template = warm_up()?;
+                let place = Place::default();
+                self.note(key, Known::Template(place.clone()));
+                (template, place)
+            }
+        };
+        let copied = template.copy(setup, place);
+        copied.map_err(|source| StartError::Forbidden { what: "copy the program", source }.into())
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, VecDeque<(Key, Known)>> {

@@ -10,8 +10,7 @@ use super::{
     call::Held,
     group::Group,
     holdings::{Holdings, Outfit},
-    life::{Lease, Life, Place, Standing, Template},
-    namespace::NamespaceKeeper,
+    life::{Lease, Life, Nest, Place, Standing, Template},
     parked::Parked,
     plan::{HOME, Role},
     process::status_field,
@@ -19,7 +18,7 @@ use super::{
     spawn::{self, Ends},
     table::{State, Table, Thread},
 };
-use crate::{Files, Setup};
+use crate::{Setup, StartError};
 
 /// The number of the first process and thread, as the program sees it. Those of the others follow.
 const FIRST: u32 = 2;
@@ -27,54 +26,9 @@ const FIRST: u32 = 2;
 impl Template {
     /// Lets a program start up. None if copies of it would share more than their memory.
     pub(crate) fn new(setup: &Setup) -> Option<Self> {
-        let mut started = spawn::start(setup, Role::Template).ok()?;
-        let (keeper, ends) = (NamespaceKeeper::new(started.keeper.take()?), started.ends);
-        let mut group = Group::start_as(setup, started).ok()?;
+        let mut group = Group::start_to_copy(setup).ok()?;
         group.start_up().ok()?;
-        let Group {
-            life: Life::Own(child), listener, time, table, files, events, apart, turns, futexes, ..
-        } = group
-        else {
-            return None;
-        };
-        let random_files = files.random_files;
-        let [process] = table.processes.as_slice() else { return None };
-        let threads = standings(&table)?;
-        let holdings = Holdings::of(process, ends, &random_files)?;
-        let is_alone = events.is_empty() && !process.fresh && process.alive;
-        if !is_alone
-            || setup.files == Files::Own && is_at_home(process.pid)
-            || !keeper.prepares().unwrap_or(false)
-        {
-            return None;
-        }
-        let regions = unusual(process.pid)?;
-        let namespace = File::open(format!("/proc/{}/ns/pid", child.keeper(process.pid)?)).ok()?;
-        let mut calls = (FIRST..).zip(&table.threads).filter_map(|(number, thread)| match &thread.state {
-            State::Called(call) | State::Held(call, _) => Some((number, *call)),
-            _ => None,
-        });
-        let (_, first) = calls.next().filter(|(number, _)| *number == FIRST)?;
-        let others: Vec<_> = calls.collect();
-        let next = FIRST + table.threads.len() as u32;
-        let parked = Parked::new(&listener, &first, &others, next, regions, &namespace).ok()?;
-        let (image, page) = (process.image, time.page);
-        let (numbered, current) = (files.stamps.numbered().to_vec(), turns.current());
-        Some(Self {
-            child,
-            keeper,
-            listener,
-            page,
-            parked,
-            image,
-            random_files,
-            holdings,
-            numbered,
-            threads,
-            current,
-            futexes,
-            apart,
-        })
+        group.into_template().ok()
     }
 
     /// Makes a copy with ends of its own.
@@ -92,7 +46,7 @@ impl Template {
         let (listener, page) = (self.listener.clone(), self.page.clone());
         let (image, random_files, apart) = (self.image, self.random_files.clone(), self.apart);
         let (futexes, current) = (self.futexes.clone(), self.current);
-        let numbered = self.numbered.clone();
+        let (numbered, warmed) = (self.numbered.clone(), self.warmed);
         let mut calls = calls.into_iter();
         let mut threads = Vec::new();
         for standing in &self.threads {
@@ -112,17 +66,84 @@ impl Template {
         (group.files.random_files, group.futexes) = (random_files, futexes);
         group.files.stamps.take_numbers(&numbered, &replaced);
         group.turns.set_current(current);
+        group.goes_on_from(warmed);
         group.table.add_process(process, FIRST, None, false, image)?;
         Ok(group)
     }
 }
 
-/// How the threads stand; none if one of them waits for what a copy would not have, or has not the number that a fresh start gives it.
+impl Group {
+    /// Starts the program to become a template.
+    ///
+    /// # Errors
+    /// As for [`start`](Group::start).
+    pub fn start_to_copy(setup: &Setup) -> Result<Self, StartError> {
+        Self::start_as(setup, spawn::start(setup, Role::Template)?)
+    }
+
+    /// Stops the program here for good. It was [started](Group::start_to_copy) for this, and its threads wait.
+    ///
+    /// # Errors
+    /// If copies would share more with it than memory, in words that follow `copies would share`.
+    pub fn into_template(self) -> Result<Template, String> {
+        let (home, warmed) = (self.has_own_files(), self.warmed());
+        let Group { life, listener, time, table, files, events, apart, turns, futexes, timers, .. } = self;
+        let Life::Copied(child, Nest { keeper, ends }) = life else {
+            return Err("everything: it was started to run".to_owned());
+        };
+        let [process] = table.processes.as_slice() else { return Err("its other processes".to_owned()) };
+        if !events.is_empty() || process.fresh || !process.alive || !timers.is_empty() {
+            return Err("its timers, or what it was about to do".to_owned());
+        }
+        let threads = standings(&table).ok_or("the numbers of its threads")?;
+        let random_files = files.random_files;
+        let holdings = Holdings::of(process, ends, &random_files)?;
+        let regions = unusual(process.pid).ok_or("memory that is mapped to be shared")?;
+        if home && is_at_home(process.pid) || !keeper.prepares().unwrap_or(false) {
+            return Err("files of its own".to_owned());
+        }
+        let mut calls = (FIRST..).zip(&table.threads).filter_map(|(number, thread)| match &thread.state {
+            State::Called(call) | State::Held(call, _) => Some((number, *call)),
+            _ => None,
+        });
+        let first = calls.next().filter(|(number, _)| *number == FIRST);
+        let (_, first) = first.ok_or("a first thread that has ended")?;
+        let others: Vec<_> = calls.collect();
+        let next = FIRST + table.threads.len() as u32;
+        let stopped = || -> io::Result<Parked> {
+            let keeper = child.keeper(process.pid).ok_or(io::ErrorKind::NotFound)?;
+            let namespace = File::open(format!("/proc/{keeper}/ns/pid"))?;
+            Parked::new(&listener, &first, &others, next, regions, &namespace)
+        };
+        let parked = stopped().map_err(|error| format!("a thread that cannot be stopped: {error}"))?;
+        let (image, page) = (process.image, time.page);
+        let (numbered, current) = (files.stamps.numbered().to_vec(), turns.current());
+        Ok(Template {
+            child,
+            keeper,
+            listener,
+            page,
+            parked,
+            image,
+            random_files,
+            holdings,
+            numbered,
+            threads,
+            current,
+            futexes,
+            apart,
+            warmed,
+        })
+    }
+}
+
+/// How the threads stand; none if one of them has not the number that a fresh start gives it.
 fn standings(table: &Table) -> Option<Vec<Standing>> {
     let stands = |thread: &Thread| match &thread.state {
         State::Dead => Some(Standing::Ended),
         State::Called(_) => Some(Standing::Calls),
-        State::Held(_, held) => Held::copied(held).map(Standing::Waits),
+        // A wait for files, which are others in a copy, is begun anew.
+        State::Held(_, held) => Some(Held::copied(held).map_or(Standing::Calls, Standing::Waits)),
         State::Running | State::Lends(_) => None,
     };
     (FIRST..)

@@ -48,6 +48,10 @@ fn event_id(file: BorrowedFd<'_>) -> Option<u64> {
 }
 
 impl Timers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.alarms.is_empty()
+    }
+
     /// `alarm` and `setitimer`.
     pub(crate) fn alarm(
         &mut self,

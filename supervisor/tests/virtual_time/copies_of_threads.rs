@@ -2,9 +2,9 @@
 
 use std::{path::Path, process::Command};
 
-use picklock_supervisor::{ClockReads, Pool, Setup, Status};
+use picklock_supervisor::{ClockReads, Group, Pool, Setup, StartError, Status, Template};
 
-use crate::driver::{finish, run, runtime, setup};
+use crate::driver::{Run, finish, run, runtime, setup};
 
 /// Copies of a setup and fresh starts, seed by seed, take the same steps.
 fn same_as_fresh(mut setup: Setup, lines: &[&str], seeds: u64) {
@@ -116,4 +116,66 @@ fn threads_of_a_jvm() {
     // What a JVM tells others about itself is memory that it shares.
     let command = [&java, "-XX:-UsePerfData", "-XX:+UseSerialGC", "-cp", &classes, "Raw"];
     same_as_fresh(setup(&command, 0), &LINES, 5);
+}
+
+/// Learns something with a thread and a connection at its first lines, and needs neither afterwards.
+const LEARNS: &str = "import os, queue, random, socket, sys, threading, time
+jobs, done, learned = queue.Queue(), queue.Queue(), []
+def work():
+    while True:
+        time.sleep(jobs.get())
+        done.put(threading.get_native_id())
+threading.Thread(target=work, daemon=True).start()
+for line in sys.stdin:
+    before = time.monotonic()
+    jobs.put(0.5)
+    learned.append(done.get())
+    if line != 'use\\n':
+        store = socket.create_connection(('store', 6379))
+        store.sendall(b'*1\\r\\n$4\\r\\nPING\\r\\n')
+        learned.append(store.recv(99))
+        if line == 'learn\\n': store.close()
+    print(learned, os.urandom(3).hex(), round(time.monotonic() - before, 3), int(before))
+    if line != 'use\\n': print('rests')";
+
+fn learns() -> Option<Setup> {
+    let python = runtime(&["/usr/bin/python3", "python3"])?;
+    let mut setup = setup(&[&python, "-S", "-c", LEARNS], 0);
+    setup.env.push(("PYTHONUNBUFFERED".into(), "1".into()));
+    Some(setup)
+}
+
+fn warmed(setup: &Setup, line: &str) -> Result<Template, String> {
+    let group = Group::start_to_copy(setup).expect("start the program");
+    Run::new(group, &[line]).run_to("rests").into_template()
+}
+
+#[test]
+fn a_program_that_was_warmed_up_is_copied_with_what_it_has_learned() {
+    let Some(mut setup) = learns() else { return };
+    let pool = Pool::new();
+    let mut all = Vec::new();
+    for seed in [1, 2, 1] {
+        setup.seed = seed;
+        let group = pool.start_warmed(&setup, || {
+            assert!(all.is_empty(), "it is warmed up once");
+            Ok::<_, StartError>(warmed(&setup, "learn").expect("stop the program"))
+        });
+        let story = finish(group.expect("copy the program"), &["use", "use"]);
+        assert_eq!(story.status, Some(Status::Code(0)), "{story:#?}");
+        // The clock goes on a second after the template's, which has slept for half of one.
+        let first = story.printed()[0];
+        assert!(first.starts_with("[3, b'+OK\\r\\n', 3]") && first.ends_with(" 0.5 2"), "{first}");
+        assert_eq!(story.elapsed_ms, 1002, "{story:#?}");
+        all.push(story.steps);
+    }
+    assert_eq!(all[0], all[2]);
+    assert_ne!(all[0], all[1]);
+}
+
+#[test]
+fn a_program_that_keeps_a_connection_is_not_copied() {
+    let Some(setup) = learns() else { return };
+    let why = warmed(&setup, "keep").expect_err("it keeps one");
+    assert!(why.starts_with("its descriptor ") && why.contains("socket:"), "{why}");
 }

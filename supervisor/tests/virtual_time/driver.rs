@@ -93,6 +93,18 @@ impl Run {
         run
     }
 
+    /// Runs the program until it waits after it has printed this line.
+    pub(crate) fn run_to(mut self, line: &str) -> Group {
+        let mut printed = false;
+        while self.step() {
+            printed |= self.last == Some(Step::Printed(line.to_owned()));
+            if printed && matches!(self.last, Some(Step::Waits { .. })) {
+                break;
+            }
+        }
+        self.group
+    }
+
     fn after(&mut self, ms: u64, what: Delivery) {
         self.number += 1;
         self.due.insert((self.clock.monotonic_ns + ms * MILLISECOND, self.number), what);
