@@ -25,6 +25,7 @@ use picklock_sim::engine::Engine;
 
 use super::args::{ColourOptions, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};
+use super::programs::Start;
 use super::{choose, format, run, screen};
 
 #[derive(Args)]
