@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use picklock_model::code::Frame;
 use picklock_model::plan::Access;
@@ -19,6 +20,9 @@ use crate::watch::Watch;
 
 /// So many of its last lines on standard error are reported when it fails, and so many of the first refusals.
 const STDERR_LINES: usize = 8;
+
+/// How long a program that was warmed up may take to close its connections.
+const CLOSING: Duration = Duration::from_secs(30);
 
 thread_local! {
     /// The programs that this thread has started: a program is continued by the thread that made its template.
@@ -141,8 +145,8 @@ struct Driver {
     over: bool,
     /// Where it goes when it is told to stop, if it is to be copied.
     slot: Option<Slot>,
-    /// True if it was told so.
-    stops: bool,
+    /// Until when its connections may take to close, if it was told so.
+    stops: Option<Monotonic>,
 }
 
 impl Driver {
@@ -171,7 +175,7 @@ impl Driver {
             has_read: false,
             over: false,
             slot,
-            stops: false,
+            stops: None,
         };
         (driver, more)
     }
@@ -188,12 +192,17 @@ impl Driver {
                     self.exit_report().status = Some(status);
                     return self.ended(status);
                 }
-                Ok(Step::Waits { .. }) if self.stops => return self.keep(),
+                Ok(Step::Waits { .. }) if self.rests(monotonic) => return self.keep(),
                 Ok(Step::Waits { until_ns }) => self.wait(until_ns).await,
                 Ok(step) => self.handle(step).await,
                 Err(broken) => self.fail(&broken),
             }
         }
+    }
+
+    /// True if it was told to stop and has closed its connections, or has had the time to.
+    fn rests(&self, now: Monotonic) -> bool {
+        self.stops.is_some_and(|until| self.connections.is_empty() || now >= until)
     }
 
     /// Stops it for good, to be copied.
@@ -235,7 +244,8 @@ impl Driver {
             }
             HostEvent::Came(id, bytes) => self.group.deliver(id, &bytes),
             HostEvent::Ended(id, how) => self.group.closed(id, how),
-            HostEvent::Stop => self.stops = true,
+            HostEvent::NoMoreLines => self.group.end_input(),
+            HostEvent::Stop => self.stops = Some(HostDriver::of(&self.host).clocks().0 + CLOSING),
         }
     }
 
@@ -325,9 +335,10 @@ impl Driver {
                 .abort_run(format!("the program is idle with no open connection and {must}{details}"));
         }
         let host = self.host.clone();
+        let until = until_ns.map(Monotonic).into_iter().chain(self.stops).min();
         let time = async {
-            match until_ns {
-                Some(at) => host.sleep_until(Monotonic(at)).await,
+            match until {
+                Some(at) => host.sleep_until(at).await,
                 None => std::future::pending().await,
             }
         };

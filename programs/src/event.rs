@@ -12,6 +12,8 @@ pub(crate) enum HostEvent {
     Accepted(SocketId, Stream, usize),
     Came(SocketId, Vec<u8>),
     Ended(SocketId, Ending),
+    /// There will be no more lines.
+    NoMoreLines,
     /// It is stopped as soon as its threads wait, to be copied.
     Stop,
 }

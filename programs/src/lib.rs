@@ -11,7 +11,8 @@
 //! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
 //! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
 //! - *An autonomous client*: `autonomous` runs it, `watch` follows the lines that it prints.
-//! - *Starts*: `warm_up` lets a program acquire and release once in a world of its own, before it is copied.
+//! - *Starts*: `warm_up` lets a program acquire and release once in a world of its own, before it is copied; `archive` keeps what a JVM has
+//!   loaded there.
 //! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
 //!   `event` is what the world hands to it.
@@ -25,6 +26,7 @@
 //! No unsafe code and no system call (`picklock_supervisor` has them), no knowledge of a product beyond its name (`picklock_stores` has it).
 
 pub mod answer;
+mod archive;
 mod autonomous;
 mod connections;
 mod driver;

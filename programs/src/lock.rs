@@ -66,21 +66,41 @@ impl ProgramLock {
         ProgramLock { host, ttl, checkpoint, fenced, talk: Mutex::new(talk) }
     }
 
-    /// Has it acquire and release once and close its connections, and stops it then.
-    pub(crate) async fn warm_up(&self, key: &Key, wait: Duration) {
+    /// Has it acquire and release once.
+    async fn use_once(&self, key: &Key, wait: Duration) {
         let failed = |what: &str| -> ! {
-            HostDriver::of(&self.host).abort_run(format!("the program did not {what} while it was warmed up"))
+            HostDriver::of(&self.host).abort_run(format!("the program did not {what}, though no fault hit"))
         };
-        let acquired = self.acquire(&self.host, key, wait).await;
-        let Ok(Some(grant)) = acquired else { failed("acquire") };
+        let Ok(Some(grant)) = self.acquire(&self.host, key, wait).await else { failed("acquire") };
         if self.release(grant).await.is_err() {
             failed("release");
         }
+    }
+
+    /// Has it acquire and release once and close its connections, and stops it then.
+    pub(crate) async fn warm_up(&self, key: &Key, wait: Duration) {
+        self.use_once(key, wait).await;
         if let Answer::Error(text) = self.ask(Question::Close, "close".to_owned()).await {
-            failed(&format!("close its connections ({text})"));
+            HostDriver::of(&self.host)
+                .abort_run(format!("the program did not close its connections, though no fault hit: {text}"));
         }
-        let talk = self.talk.lock().await;
-        let _ = talk.handle.to.send(HostEvent::Stop);
+        self.finish(HostEvent::Stop).await;
+    }
+
+    /// Has it acquire and release once, and ends its input.
+    pub(crate) async fn run_to_end(&self, key: &Key, wait: Duration) {
+        self.use_once(key, wait).await;
+        self.finish(HostEvent::NoMoreLines).await;
+        if !self.talk.lock().await.has_ended() {
+            HostDriver::of(&self.host).abort_run("the program did not end with its input".to_owned());
+        }
+    }
+
+    /// Sends it the last event, and waits until its driver ends.
+    async fn finish(&self, last: HostEvent) {
+        let mut talk = self.talk.lock().await;
+        let _ = talk.handle.to.send(last);
+        while talk.handle.lines.recv().await.is_some() {}
     }
 
     /// The bounds of the pause after so many refusals: those of every lock at first, a quarter of that more each time, up to a

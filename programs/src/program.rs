@@ -1,7 +1,7 @@
 //! A command as a design: what its processes are given, and on which stores they run.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use picklock_model::time::nanos;
@@ -12,6 +12,7 @@ use picklock_stores::KINDS;
 use picklock_supervisor::{ClockReads, Instruction, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::archive;
 use crate::autonomous::AutonomousProgram;
 use crate::driver::Beginning;
 use crate::ensemble::Ensemble;
@@ -164,11 +165,15 @@ impl Program {
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
         let world = store.clone();
         let client = move |context: Context| {
-            let beginning = match program.warm {
-                true => Beginning::Warmed(WarmUp { topology, store: world.clone(), ttl: context.ttl }),
-                false => Beginning::Started,
+            let aside = WarmUp { topology, store: world.clone(), ttl: context.ttl };
+            let make = |words: &[String], home: &Path| {
+                let mut setup = program.setup(words, &context, spec.environment(&context.stores));
+                setup.home = Some(home.to_owned());
+                !program.autonomous && aside.run_to_end(&context.host, &setup).is_ok()
             };
+            let words = archive::used(&words, make);
             let setup = program.setup(&words, &context, spec.environment(&context.stores));
+            let beginning = if program.warm { Beginning::Warmed(aside) } else { Beginning::Started };
             let (autonomous, fenced) = (program.autonomous, program.fenced);
             let checkpoint = program.renews.then_some(context.ttl / 3);
             async move {

@@ -53,18 +53,17 @@ pub(crate) enum WarmUpError {
 impl WarmUp {
     /// Warms up the program of a host, in a world with the same hosts.
     pub(crate) fn run(&self, host: &Host, setup: &Setup) -> Result<Template, WarmUpError> {
-        let (name, names) = (host.name().to_owned(), HostDriver::of(host).host_names());
-        // Programs of different hosts draw different numbers, each the same ones every time.
-        let setup = Setup { seed: xxh3_64(name.as_bytes()), ..setup.clone() };
         let slot = Slot::default();
-        let (design, plan) = (self.design(name, setup, &slot), self.plan(&names));
-        let workload: Workload = Arc::new(|_| Box::pin(async {}));
-        // A world of its own, while the other one waits: on a thread of its own.
-        let ran = std::thread::scope(|scope| {
-            let ran = scope.spawn(|| run(Engine::Event, &design, &plan, &workload).map(drop));
-            ran.join().expect("a run does not panic")
-        });
-        ran.map_err(|error| WarmUpError::World(error.message))?;
+        let kept = Arc::clone(&slot);
+        self.world(host, setup, move |context: Context, setup: Setup| {
+            let kept = Arc::clone(&kept);
+            async move {
+                let beginning = Beginning::ToBeCopied(kept);
+                ProgramLock::start(&context, &setup, beginning, None, false)
+                    .warm_up(&Key::new(KEY), WAIT)
+                    .await;
+            }
+        })?;
         let warmed = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         match warmed {
             Some(warmed) => warmed.map_err(WarmUpError::Shares),
@@ -72,20 +71,41 @@ impl WarmUp {
         }
     }
 
-    /// A design whose client of this host does it all when it is made.
-    fn design(&self, name: String, setup: Setup, slot: &Slot) -> Design {
-        let slot = Arc::clone(slot);
+    /// Has the program of a host acquire and release once, and end, in a world with the same hosts.
+    pub(crate) fn run_to_end(&self, host: &Host, setup: &Setup) -> Result<(), WarmUpError> {
+        self.world(host, setup, |context: Context, setup: Setup| async move {
+            let lock = ProgramLock::start(&context, &setup, Beginning::Started, None, false);
+            lock.run_to_end(&Key::new(KEY), WAIT).await;
+        })
+    }
+
+    /// A world with the same hosts, in which the program of one of them does something, and nothing else happens.
+    fn world<F, Fut>(&self, host: &Host, setup: &Setup, does: F) -> Result<(), WarmUpError>
+    where
+        F: Fn(Context, Setup) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let (name, names) = (host.name().to_owned(), HostDriver::of(host).host_names());
+        // Programs of different hosts draw different numbers, each the same ones every time.
+        let setup = Setup { seed: xxh3_64(name.as_bytes()), ..setup.clone() };
+        // It is done when the client of this host is made.
         let client = move |context: Context| {
-            let (name, setup, slot) = (name.clone(), setup.clone(), Arc::clone(&slot));
+            let (name, setup, does) = (name.clone(), setup.clone(), does.clone());
             async move {
                 if context.host.name() == name {
-                    let lock = ProgramLock::start(&context, &setup, Beginning::ToBeCopied(slot), None, false);
-                    lock.warm_up(&Key::new(KEY), WAIT).await;
+                    does(context, setup).await;
                 }
                 Ok(Client::direct(Idle))
             }
         };
-        Design::new("warm-up", client).on_store(self.topology, self.store.clone())
+        let design = Design::new("warm-up", client).on_store(self.topology, self.store.clone());
+        let (plan, workload): (_, Workload) = (self.plan(&names), Arc::new(|_| Box::pin(async {})));
+        // A world of its own, while the other one waits: on a thread of its own.
+        let ran = std::thread::scope(|scope| {
+            let ran = scope.spawn(|| run(Engine::Event, &design, &plan, &workload).map(drop));
+            ran.join().expect("a run does not panic")
+        });
+        ran.map_err(|error| WarmUpError::World(error.message))
     }
 
     /// A world with these hosts, in which nothing goes wrong.

@@ -57,7 +57,7 @@ pub struct Group {
     axis: Axis,
     pub(crate) timers: Timers,
     streams: Streams,
-    network: Network,
+    pub(crate) network: Network,
     pub(crate) files: FileSystem,
     /// The names of the machine that are its own.
     pub(crate) apart: Apart,

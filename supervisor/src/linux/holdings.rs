@@ -12,13 +12,15 @@ use std::{
 };
 
 use rustix::{
-    event::{EventfdFlags, epoll, eventfd},
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, epoll, eventfd, poll},
     fs::OFlags,
+    net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt},
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
 use super::{
     clock_page::PAGE_FD,
+    connections::Sockets,
     notify::{Listener, Notice},
     process::Process,
     spawn::Ends,
@@ -52,6 +54,8 @@ enum Kind {
     PipeIn,
     /// The other end, and what waits there to be read.
     PipeOut(Vec<u8>),
+    /// A socket whose other end is closed, with nothing left to read. A JVM has one, which it puts in the place of those that it closes.
+    Severed,
     /// A file that is only read, and how far.
     File(u64),
 }
@@ -92,7 +96,12 @@ impl Holdings {
     ///
     /// # Errors
     /// If copies would share one that has a state; which.
-    pub(crate) fn of(process: &Process, ends: [u64; 3], random_files: &[u64]) -> Result<Self, String> {
+    pub(crate) fn of(
+        process: &Process,
+        ends: [u64; 3],
+        random_files: &[u64],
+        sockets: &Sockets,
+    ) -> Result<Self, String> {
         let mut holdings = Self { process: process.pid, held: Vec::new(), waits: Vec::new() };
         let mut fds = Vec::new();
         for file in fs::read_dir(format!("/proc/{}/fd", process.pid)).map_err(|error| error.to_string())? {
@@ -100,7 +109,7 @@ impl Holdings {
         }
         for fd in fds.into_iter().filter(|&fd| fd != PAGE_FD) {
             let path = PathBuf::from(format!("/proc/{}/fd/{fd}", process.pid));
-            if holdings.add(process, fd, &path, ends, random_files).is_none() {
+            if holdings.add(process, fd, &path, ends, random_files, sockets).is_none() {
                 let link = fs::read_link(&path).unwrap_or_default();
                 return Err(format!("its descriptor {fd}, {}", link.display()));
             }
@@ -121,6 +130,7 @@ impl Holdings {
         path: &Path,
         ends: [u64; 3],
         random_files: &[u64],
+        sockets: &Sockets,
     ) -> Option<()> {
         let info = fs::read_to_string(format!("/proc/{}/fdinfo/{fd}", process.pid)).ok()?;
         let field = |name: &str| Some(info.lines().find_map(|line| line.strip_prefix(name))?.trim());
@@ -148,6 +158,10 @@ impl Holdings {
                 } else {
                     Kind::PipeOut(content(&process.file(fd).ok()?).ok()?)
                 }
+            }
+            _ if metadata.file_type().is_socket() => {
+                let socket = process.file(fd).ok()?;
+                (sockets.find(&socket).is_none() && is_severed(&socket)).then_some(Kind::Severed)?
             }
             _ if (metadata.is_file() || metadata.is_dir()) && !link.starts_with("/proc/") => {
                 let only_reads = !flags.intersects(OFlags::WRONLY | OFlags::RDWR);
@@ -179,6 +193,16 @@ fn content(pipe: &OwnedFd) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it holds too much"));
     }
     Ok(bytes)
+}
+
+/// True for a stream within the machine whose other end is closed, with nothing left to read.
+fn is_severed(socket: &OwnedFd) -> bool {
+    let is_stream = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && sockopt::socket_type(socket) == Ok(SocketType::STREAM);
+    let mut asked = [PollFd::new(socket, PollFlags::IN)];
+    let is_over = poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
+        && asked[0].revents().contains(PollFlags::HUP);
+    is_stream && is_over && rustix::io::ioctl_fionread(socket) == Ok(0)
 }
 
 /// True if two descriptors of a process are one, or nobody can say.
@@ -236,6 +260,12 @@ impl<'a> Outfit<'a> {
                         writes
                     };
                     rustix::io::ioctl_fionbio(file, held.flags.contains(OFlags::NONBLOCK))?;
+                    self.give(call, held, file.as_fd())?;
+                }
+                Kind::Severed => {
+                    let kind = SocketType::STREAM;
+                    let (file, _) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
+                    rustix::io::ioctl_fionbio(&file, held.flags.contains(OFlags::NONBLOCK))?;
                     self.give(call, held, file.as_fd())?;
                 }
                 Kind::File(position) => {

@@ -87,7 +87,9 @@ impl Group {
     /// If copies would share more with it than memory, in words that follow `copies would share`.
     pub fn into_template(self) -> Result<Template, String> {
         let (home, warmed) = (self.has_own_files(), self.warmed());
-        let Group { life, listener, time, table, files, events, apart, turns, futexes, timers, .. } = self;
+        let Group {
+            life, listener, time, table, files, events, apart, turns, futexes, timers, network, ..
+        } = self;
         let Life::Copied(child, Nest { keeper, ends }) = life else {
             return Err("everything: it was started to run".to_owned());
         };
@@ -97,7 +99,7 @@ impl Group {
         }
         let threads = standings(&table).ok_or("the numbers of its threads")?;
         let random_files = files.random_files;
-        let holdings = Holdings::of(process, ends, &random_files)?;
+        let holdings = Holdings::of(process, ends, &random_files, &network.sockets)?;
         let regions = unusual(process.pid).ok_or("memory that is mapped to be shared")?;
         if home && is_at_home(process.pid) || !keeper.prepares().unwrap_or(false) {
             return Err("files of its own".to_owned());
