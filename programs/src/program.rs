@@ -195,7 +195,7 @@ impl Program {
     }
 
     /// Its stores, and how many.
-    fn stores(&self) -> (Topology, Store) {
+    pub(crate) fn stores(&self) -> (Topology, Store) {
         match self.ensemble {
             Some(ensemble) => ensemble.store(),
             None => {

@@ -110,7 +110,8 @@ impl WarmUp {
 
     /// A world with these hosts, in which nothing goes wrong.
     fn plan(&self, names: &[String]) -> Plan {
-        let clients = names.iter().filter(|name| name.starts_with("client-"));
+        // The final client is one like the others here: it would come only when all is over.
+        let clients = names.iter().filter(|name| name.starts_with("client-") || *name == FINAL_CLIENT);
         let latency = Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) };
         Plan {
             seed: Seed(0),
@@ -123,7 +124,7 @@ impl WarmUp {
                 tcp_timeout: Duration::from_secs(30),
                 stock: 0,
                 policy: Default::default(),
-                final_client: names.iter().any(|name| name == FINAL_CLIENT),
+                final_client: false,
                 ready_order: ReadyOrder::Woken,
                 store: Settings::default(),
             },
@@ -141,5 +142,93 @@ struct Idle;
 impl Direct for Idle {
     async fn change(&self, _: &Key, _: i64, _: Duration) -> Result<(), LockError> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+    use picklock_model::plan::SectionPlan;
+    use picklock_model::trace::What;
+
+    use super::*;
+    use crate::Program;
+
+    /// A lock by hand that connects when it is first asked, counts how often it was, and closes its connection when it is told to.
+    const LOCK: &str = "import os, socket, sys
+store, asked = None, 0
+def call(*words):
+    global store
+    if store is None: store = socket.create_connection(('node-1', 6379))
+    store.sendall(b'*%d\\r\\n' % len(words) + b''.join(b'$%d\\r\\n%s\\r\\n' % (len(word), word.encode()) for word in words))
+    return store.recv(1000)
+for line in sys.stdin:
+    verb, key = (line.split() + [''])[:2]
+    if verb == 'acquire':
+        asked += 1
+        print('granted owner=%d' % asked if call('SET', key, 'x', 'NX', 'PX', '5000') == b'+OK\\r\\n' else 'refused')
+    elif verb == 'release':
+        call('DEL', key)
+        print('released')
+    elif 'keeps' not in sys.argv:
+        store.close()
+        store = None
+        print('closed')
+    else:
+        print('closed')
+";
+
+    fn lines_of(command: &str, seed: u64) -> Result<Vec<String>, String> {
+        let program = Program::new(command).warm();
+        let settings =
+            WarmUp { topology: Topology::default(), store: program.stores().1, ttl: Duration::from_secs(5) };
+        let mut plan = settings.plan(&["client-1".to_owned(), "client-2".to_owned()]);
+        plan.world.final_client = true;
+        (plan.seed, plan.network_seed) = (Seed(seed), Seed(seed));
+        for (at, client) in plan.clients.iter_mut().enumerate() {
+            let section = |number| {
+                SectionPlan::new(number, Key::new("lock:1"), Duration::from_millis(at as u64), Duration::ZERO)
+            };
+            client.sections = vec![section(1), section(2)];
+        }
+        let workload: Workload = Arc::new(|context| {
+            Box::pin(async move {
+                let Client::Lock(lock) = &context.client else { return };
+                for section in &context.plan.sections {
+                    context.host.sleep(section.think).await;
+                    if let Ok(Some(grant)) = lock.acquire(&context.host, &section.key, context.wait).await {
+                        let _ = lock.release(grant).await;
+                    }
+                }
+            })
+        });
+        let ran = run(Engine::Event, &program.design().unwrap(), &plan, &workload);
+        let printed =
+            |what: &What| if let What::Printed { line, .. } = what { Some(line.clone()) } else { None };
+        ran.map(|run| run.trace.events.iter().filter_map(|event| printed(&event.what)).collect())
+            .map_err(|error| error.message)
+    }
+
+    #[test]
+    fn runs_begin_with_a_program_that_was_asked_once_and_are_the_same_each_time() {
+        if crate::ready::findings().iter().any(|finding| finding.is_needed && !finding.is_there) {
+            return eprintln!("skipped: this machine runs no programs");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("lock.py");
+        std::fs::write(&lock, LOCK).unwrap();
+        let command = format!("python3 -S -u {}", lock.display());
+        let lines = lines_of(&command, 1).unwrap();
+        assert_eq!(lines.iter().filter(|line| line.starts_with("granted")).count(), 4, "{lines:?}");
+        assert!(
+            lines.contains(&"granted owner=2".to_owned()) && !lines.contains(&"granted owner=1".to_owned())
+        );
+        assert_eq!(lines_of(&command, 1).unwrap(), lines);
+        let why = lines_of(&format!("{command} keeps"), 1).unwrap_err();
+        assert!(
+            why.contains("copies would share its descriptor") && why.contains("leave `warm` out"),
+            "{why}"
+        );
     }
 }
