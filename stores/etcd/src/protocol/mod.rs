@@ -211,6 +211,15 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_no_text_is_shown_by_its_first_bytes() {
+        let path = fields(&[(":path", "/etcdserverpb.KV/Put")]);
+        let put = |value: &[u8]| message(&[&b"\x0a\x01k\x12"[..], &[value.len() as u8], value].concat());
+        let values: [&[u8]; 3] = [b"me", &[0xff, 1], &[0xe4, 0xb8, 1, 2, 3]];
+        let asked = asking(&[frame(1, 0x4, 1, &path), frame(0, 0, 1, &values.map(put).concat())]);
+        assert_eq!(messages(&[asked]), ["> KV/Put k=me", "> KV/Put k=xff01", "> KV/Put k=xe4b80102.."]);
+    }
+
+    #[test]
     fn a_message_is_read_after_one_that_is_too_long_to_be_kept() {
         let long = [&message(&vec![7; (1 << 20) + 1]), &message(&[0x08, 0x2a])[..]].concat();
         let (first, second) = long.split_at(1 << 20);

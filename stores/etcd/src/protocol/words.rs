@@ -17,6 +17,9 @@ use super::messages::{
 /// So many characters of a key, a value or an error are shown.
 const LONG: usize = 64;
 
+/// So many bytes of a value that is no text are shown: they distinguish owners.
+const FEW: usize = 4;
+
 /// So many keys, events or operations of one message are shown.
 const MANY: usize = 4;
 
@@ -80,14 +83,24 @@ pub(super) fn text(bytes: &[u8]) -> String {
     shown
 }
 
+/// A key or a value: as text if it is some, else the first of its bytes in hexadecimal digits.
+fn data(bytes: &[u8]) -> String {
+    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
+    if is_text {
+        return text(bytes);
+    }
+    let digits: String = bytes.iter().take(FEW).map(|byte| format!("{byte:02x}")).collect();
+    format!("x{digits}{}", if bytes.len() > FEW { ".." } else { "" })
+}
+
 /// A key, or the keys from it to the end of a range.
 fn keys(key: &[u8], end: &[u8]) -> String {
     match end {
-        [] => text(key),
+        [] => data(key),
         [0] if key == [0] => "all keys".to_owned(),
-        [0] => format!("{}.. and all behind it", text(key)),
-        end if is_prefix(key, end) => format!("{}*", text(key)),
-        end => format!("{} to {}", text(key), text(end)),
+        [0] => format!("{}.. and all behind it", data(key)),
+        end if is_prefix(key, end) => format!("{}*", data(key)),
+        end => format!("{} to {}", data(key), data(end)),
     }
 }
 
@@ -167,9 +180,9 @@ impl Display for RangeResponse {
 
 impl Display for KeyValue {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.key))?;
+        write!(to, "{}", data(&self.key))?;
         if !self.value.is_empty() {
-            write!(to, "={}", text(&self.value))?;
+            write!(to, "={}", data(&self.value))?;
         }
         number(to, "create", self.create_revision)
     }
@@ -177,9 +190,9 @@ impl Display for KeyValue {
 
 impl Display for PutRequest {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.key))?;
+        write!(to, "{}", data(&self.key))?;
         if !self.value.is_empty() {
-            write!(to, "={}", text(&self.value))?;
+            write!(to, "={}", data(&self.value))?;
         }
         lease(to, self.lease)
     }
@@ -211,7 +224,7 @@ impl Display for Compare {
             Some(Compared::Version(number)) => ("version", number.to_string()),
             Some(Compared::Create(number)) => ("create", number.to_string()),
             Some(Compared::Mod(number)) => ("mod", number.to_string()),
-            Some(Compared::Value(bytes)) => ("value", text(bytes)),
+            Some(Compared::Value(bytes)) => ("value", data(bytes)),
             Some(Compared::Lease(id)) => ("lease", format!("{id:x}")),
             None => ("key", "0".to_owned()),
         };
@@ -302,7 +315,7 @@ impl Display for WatchResponse {
 
 impl Display for WatchEvent {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        let key = self.kv.as_ref().map(|kv| text(&kv.key)).unwrap_or_default();
+        let key = self.kv.as_ref().map(|kv| data(&kv.key)).unwrap_or_default();
         match self.kind() {
             EventKind::Put => write!(to, "Put {key}"),
             EventKind::Delete => write!(to, "Delete {key}"),
@@ -331,27 +344,27 @@ impl Display for LeaseRequest {
 
 impl Display for NamedRequest {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.name))?;
+        write!(to, "{}", data(&self.name))?;
         lease(to, self.lease)
     }
 }
 
 impl Display for LockResponse {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.key))?;
+        write!(to, "{}", data(&self.key))?;
         revision(to, self.header.as_ref())
     }
 }
 
 impl Display for UnlockRequest {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.key))
+        write!(to, "{}", data(&self.key))
     }
 }
 
 impl Display for LeaderKey {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        write!(to, "{}", text(&self.key))?;
+        write!(to, "{}", data(&self.key))?;
         number(to, "create", self.revision)
     }
 }
