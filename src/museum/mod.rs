@@ -9,11 +9,15 @@ mod bug;
 mod checksum;
 mod error;
 mod exhibit;
+mod explore;
 mod fetch;
 mod outcome;
 mod page;
 mod registry;
 mod run;
+mod search;
+mod seeds;
+mod strategy;
 mod watch;
 
 #[cfg(test)]
@@ -26,3 +30,4 @@ pub use fetch::{Version, fetch};
 pub use outcome::{Found, Observed, Outcome, RunError};
 pub use page::{Row, json, list, listed, listed_json, markdown, summary, text};
 pub use run::{Request, reproduce};
+pub use strategy::Strategy;
