@@ -24,7 +24,7 @@ Exit codes:
   0  each bug that ran shows in the affected version, and not in the fixed one
   1  a bug does not
   2  wrong usage, or a checksum is wrong
-  3  no package could be fetched
+  3  no package could be fetched, or no bug can be explored
 
 Examples:
   picklock museum

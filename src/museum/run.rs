@@ -1,9 +1,7 @@
 //! Runs both versions of a bug.
 
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use picklock_campaign::campaign::Observer;
 use picklock_programs::Program;
@@ -13,26 +11,12 @@ use picklock_sim::design::Design;
 
 use super::bug::{Bug, Control};
 use super::exhibit::Exhibit;
-use super::explore;
 use super::fetch::{Version, fetch};
 use super::outcome::{Observed, Outcome, RunError};
+use super::request::Request;
 use super::search::Search;
 use super::strategy::Strategy;
-
-/// How bugs are run.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The directory for packages.
-    pub packages: PathBuf,
-    /// Threads.
-    pub jobs: NonZero<usize>,
-    /// Runs of the affected version; those of `bug.toml` if absent.
-    pub runs: Option<u64>,
-    /// How the runs are chosen.
-    pub strategy: Strategy,
-    /// The time for shrinking the first violation.
-    pub shrink_budget: Duration,
-}
+use super::{explore, seeds};
 
 /// Fetches both versions and runs them.
 #[must_use]
@@ -127,6 +111,10 @@ impl Comparison<'_> {
             RunError::NotApplicable(self.exhibit.folder.to_string(), scenario.name().to_owned(), why)
         })?;
         let Comparison { exhibit, bug, request, stop, observer } = *self;
-        Search { exhibit, bug, request, stop, observer, version, design: &design, scenario }.run(runs)
+        let search = Search { exhibit, bug, request, stop, observer, version, design: &design, scenario };
+        match request.strategy {
+            Strategy::Seeds => seeds::observe(&search, runs),
+            Strategy::Explore => explore::observe(&search, runs),
+        }
     }
 }

@@ -13,10 +13,8 @@ use picklock_sim::engine::Engine;
 
 use super::bug::Bug;
 use super::exhibit::Exhibit;
-use super::outcome::{Found, Observed, RunError};
-use super::run::Request;
-use super::strategy::Strategy;
-use super::{explore, seeds};
+use super::outcome::{Found, RunError};
+use super::request::Request;
 
 /// One version under the scenario of its bug.
 pub(super) struct Search<'a> {
@@ -31,14 +29,6 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Makes so many runs, by the strategy that is asked for.
-    pub(super) fn run(&self, runs: u64) -> Result<Observed, RunError> {
-        match self.request.strategy {
-            Strategy::Seeds => seeds::observe(self, runs),
-            Strategy::Explore => explore::observe(self, runs),
-        }
-    }
-
     /// The first violation, with what becomes of its run when it is shrunk.
     pub(super) fn found(&self, run: &Checked, first: Found) -> Result<Found, RunError> {
         let patience = Patience::of(Some(self.request.shrink_budget));
