@@ -124,9 +124,12 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
             Err(_) if args.design.is_empty() && !args.programs.any() => continue,
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
-        let request = request(args, &design, &scenario, faults_of(&args.fault)?)?;
+        let shows_lines = ["text", "json"].contains(&format.name);
+        let request =
+            Request { lines: shows_lines, ..request(args, &design, &scenario, faults_of(&args.fault)?)? };
         let bar = progress::Bar::new(0, None);
-        let explored = explore::explore(&request, &stop, &|all, violates| bar.one_of(all, violates));
+        let explored =
+            explore::explore(&request, &stop, &|all, violated| bar.one_of(all, !violated.is_empty()));
         bar.clear();
         pages.push(explored?);
     }
@@ -186,6 +189,7 @@ fn request<'a>(
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),
         pairs: args.pairs.then_some(args.budget),
+        lines: false,
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
-use picklock::museum::{self, Bug, EXHIBITS, Exhibit, Outcome, Request};
+use picklock::museum::{self, Bug, EXHIBITS, Exhibit, Outcome, Request, Strategy};
 use picklock_campaign::campaign::Silent;
 use picklock_model::text::nearest;
 
@@ -24,11 +24,12 @@ Exit codes:
   0  each bug that ran shows in the affected version, and not in the fixed one
   1  a bug does not
   2  wrong usage, or a checksum is wrong
-  3  no package could be fetched
+  3  no package could be fetched, or no bug can be explored
 
 Examples:
   picklock museum
   picklock museum redis-semaphore-175
+  picklock museum redis-py-818 --strategy explore
   picklock museum ./my-bug
   picklock museum --all --format markdown")]
 pub(crate) struct MuseumArgs {
@@ -41,6 +42,9 @@ pub(crate) struct MuseumArgs {
     /// Only bugs of this language
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
+    /// The choice of the runs in which the violation is searched for
+    #[arg(long, value_enum, default_value_t)]
+    strategy: Strategy,
     /// Runs of the affected version; those of bug.toml if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
@@ -82,6 +86,7 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
             .or_else(|| std::thread::available_parallelism().ok())
             .unwrap_or(NonZero::<usize>::MIN),
         runs: args.runs,
+        strategy: args.strategy,
         shrink_budget: args.shrink_budget,
     };
     let width = screen::style(args.colours).width;
@@ -104,8 +109,8 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
     let rows: Vec<museum::Row<'_>> =
         bugs.iter().zip(&outcomes).map(|((exhibit, bug), outcome)| (exhibit, bug, outcome)).collect();
     screen::print(&match args.format.as_str() {
-        "markdown" => museum::markdown(&rows),
-        "json" => format!("{:#}\n", museum::json(&rows)),
+        "markdown" => museum::markdown(&rows, args.strategy),
+        "json" => format!("{:#}\n", museum::json(&rows, args.strategy)),
         _ => format!("{}\n", museum::summary(&rows)),
     })?;
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { exit(&outcomes) })

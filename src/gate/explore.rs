@@ -53,6 +53,7 @@ fn request<'a>(
         held: None,
         jobs: gate.jobs,
         pairs: None,
+        lines: false,
     }
 }
 
@@ -86,8 +87,8 @@ pub(super) fn all(
         .applies(&gate.design)
         .map_err(|why| GateError::Unexplored { design: gate.design.name.to_string(), why })?;
     let stop = AtomicBool::new(false);
-    let progress = |_, violates| {
-        heartbeat.ran(violates);
+    let progress = |_, violated: &[String]| {
+        heartbeat.ran(!violated.is_empty());
         if time.is_over() {
             stop.store(true, Ordering::Relaxed);
         }

@@ -103,6 +103,28 @@ pub struct Shown {
     pub of: u64,
     /// Runs of the fixed version, or of the control, that showed nothing.
     pub silent: u64,
+    /// Runs until the first violation.
+    pub first: Option<u64>,
+    /// The last time that it was shown by exploration.
+    pub explore: Option<ShownExplored>,
+}
+
+/// The last time that a bug was shown by exploration; probe runs count as runs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShownExplored {
+    /// The day.
+    pub date: toml::value::Datetime,
+    /// The version of picklock.
+    pub picklock: String,
+    /// Runs until the first violation.
+    pub first: u64,
+    /// Runs of the affected version that showed it.
+    pub found: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Runs of the fixed version, or of the control, that showed nothing.
+    pub silent: u64,
 }
 
 /// A description that is not one.
@@ -145,7 +167,7 @@ impl Bug {
     }
 
     /// The runs in which the fixed version must be silent: five times those of the affected version until the first violation, and 100.
-    pub(super) fn runs_of_twin(&self, first_seed: u64) -> u64 {
-        (5 * (first_seed + 1)).max(RUNS_OF_TWIN)
+    pub(super) fn runs_of_twin(&self, first: u64) -> u64 {
+        (5 * first).max(RUNS_OF_TWIN)
     }
 }

@@ -9,11 +9,16 @@ mod bug;
 mod checksum;
 mod error;
 mod exhibit;
+mod explore;
 mod fetch;
 mod outcome;
 mod page;
 mod registry;
+mod request;
 mod run;
+mod search;
+mod seeds;
+mod strategy;
 mod watch;
 
 #[cfg(test)]
@@ -25,4 +30,6 @@ pub use exhibit::{EXHIBITS, Exhibit, File, named};
 pub use fetch::{Version, fetch};
 pub use outcome::{Found, Observed, Outcome, RunError};
 pub use page::{Row, json, list, listed, listed_json, markdown, summary, text};
-pub use run::{Request, reproduce};
+pub use request::Request;
+pub use run::reproduce;
+pub use strategy::Strategy;

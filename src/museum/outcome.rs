@@ -13,8 +13,12 @@ use super::error::FetchError;
 /// A violation, and how long it took to find.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The lowest seed that shows it.
+    /// The lowest seed that shows it: that of the run, or of the workload that is explored.
     pub first_seed: u64,
+    /// Runs until it was found, with its own.
+    pub runs: u64,
+    /// Where the fault hit, if it was found by exploration: `pause:12`.
+    pub site: Option<String>,
     /// The wall-clock time from the start of the first run until it was found.
     pub after: Duration,
     /// Events of the run.
@@ -52,6 +56,8 @@ pub enum Outcome {
         /// The fixed version, or the control.
         twin: Observed,
     },
+    /// Explorations do not search for it, for this reason.
+    Unexplored(String),
     /// A package could not be had.
     Missing(FetchError),
     /// A run could not be made.
@@ -68,7 +74,7 @@ impl Outcome {
             // Runs that can show nothing are not silent.
             Outcome::Shown { twin, .. } => Some(twin.inconclusive < twin.runs),
             Outcome::Failed(_) => Some(false),
-            Outcome::Missing(_) => None,
+            Outcome::Missing(_) | Outcome::Unexplored(_) => None,
         }
     }
 }
@@ -91,6 +97,9 @@ pub enum RunError {
     /// The scenario does not apply.
     #[error("{0}/bug.toml: scenario `{1}` does not apply: {2}")]
     NotApplicable(String, String, String),
+    /// Explorations do not search for it.
+    #[error("not explored: {0}")]
+    NotExplored(String),
     /// A run cannot be made.
     #[error(transparent)]
     Campaign(#[from] CampaignError),

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::bug::Bug;
 use super::exhibit::Exhibit;
-use super::outcome::{Observed, Outcome};
+use super::outcome::{Found, Observed, Outcome};
+use super::strategy::Strategy;
 
 /// The form of the JSON.
 const SCHEMA: u32 = 1;
@@ -57,6 +58,32 @@ pub fn listed(bugs: &[(Exhibit, Bug)]) -> String {
             format!("0 of {}", bug.shown.silent),
         ]);
     }
+    format!("{}\n{}", table.text, by_strategy(bugs))
+}
+
+/// The bugs that were searched for by both strategies: the runs until the first violation, and the runs that violate, of so many.
+fn by_strategy(bugs: &[(Exhibit, Bug)]) -> String {
+    let mut table = Table::new([
+        "bug",
+        "fault",
+        "seeds: first after",
+        "found",
+        "explore: first after",
+        "found",
+        "fixed or control",
+    ]);
+    for (exhibit, bug) in bugs {
+        let (shown, Some(explored)) = (&bug.shown, &bug.shown.explore) else { continue };
+        table.row([
+            code(&exhibit.name),
+            code(&bug.run.fault),
+            shown.first.map(|first| first.to_string()).unwrap_or_default(),
+            format!("{} of {}", shown.found, shown.of),
+            explored.first.to_string(),
+            format!("{} of {}", explored.found, explored.of),
+            format!("0 of {}", explored.silent),
+        ]);
+    }
     table.text
 }
 
@@ -67,7 +94,11 @@ pub fn listed_json(bugs: &[(Exhibit, Bug)]) -> Value {
         let Bug { shown, .. } = bug;
         let mut row = description(exhibit, bug);
         row["shown"] = json!({ "date": shown.date.to_string(), "picklock": shown.picklock, "found": shown.found,
-                               "of": shown.of, "silent": shown.silent });
+                               "of": shown.of, "silent": shown.silent, "first": shown.first });
+        if let Some(explored) = &shown.explore {
+            row["shown"]["explore"] = json!({ "date": explored.date.to_string(), "picklock": explored.picklock,
+                "found": explored.found, "of": explored.of, "silent": explored.silent, "first": explored.first });
+        }
         row
     });
     json!({ "schema": SCHEMA, "picklock": env!("CARGO_PKG_VERSION"), "bugs": rows.collect::<Vec<_>>() })
@@ -100,6 +131,7 @@ pub fn text((exhibit, bug, outcome): Row<'_>, width: usize) -> String {
     match outcome {
         Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
         Outcome::Failed(why) => page.push_str(&paragraph(&format!("failed: {why}"), 2, width)),
+        Outcome::Unexplored(why) => page.push_str(&paragraph(&format!("not explored: {why}"), 2, width)),
         Outcome::Shown { affected, twin } => {
             page.push_str(&paragraph(&version("affected", bug, affected), 2, width));
             page.push_str(&paragraph(&version(twin_word(bug), bug, twin), 2, width));
@@ -126,14 +158,22 @@ fn version(word: &str, bug: &Bug, observed: &Observed) -> String {
     let head = format!("{word} {version}{control}: {invariant} violated in {violating} of {runs} runs");
     match &observed.first {
         Some(first) => format!(
-            "{head}, first by seed {} after {} runs and {}; {} events, shrunk to {}",
-            first.first_seed,
-            first.first_seed + 1,
+            "{head}, first by {} after {} runs and {}; {} events, shrunk to {}",
+            where_found(first),
+            first.runs,
             seconds(first.after),
             first.events,
             first.shrunk
         ),
         None => format!("{head}, {}", seconds(*took)),
+    }
+}
+
+/// The seed of a violation, or the site in the workload of a seed.
+fn where_found(first: &Found) -> String {
+    match &first.site {
+        Some(site) => format!("{site} of seed {}", first.first_seed),
+        None => format!("seed {}", first.first_seed),
     }
 }
 
@@ -146,7 +186,7 @@ fn seconds(time: Duration) -> String {
 pub fn summary(rows: &[Row<'_>]) -> String {
     let count = |is: Option<bool>| rows.iter().filter(|row| row.2.is_as_described() == is).count();
     format!(
-        "{} shown (the affected version violates, the other does not), {} not, {} missing or interrupted",
+        "{} shown (the affected version violates, the other does not), {} not, {} missing, interrupted or not explored",
         count(Some(true)),
         count(Some(false)),
         count(None)
@@ -155,11 +195,12 @@ pub fn summary(rows: &[Row<'_>]) -> String {
 
 /// The table as Markdown.
 #[must_use]
-pub fn markdown(rows: &[Row<'_>]) -> String {
+pub fn markdown(rows: &[Row<'_>], strategy: Strategy) -> String {
     let mut table = Table::new([
         "bug",
         "library",
         "affected",
+        "strategy",
         "found",
         "first violation: runs",
         "seconds",
@@ -172,16 +213,18 @@ pub fn markdown(rows: &[Row<'_>]) -> String {
             format!("[{}]({})", code(&exhibit.name), bug.thread),
             escape(&bug.library),
             bug.affected.version.clone(),
+            strategy.name().to_owned(),
         ];
         match outcome {
             Outcome::Missing(why) => cells.push(escape(&format!("missing: {why}"))),
             Outcome::Failed(why) => cells.push(escape(&format!("failed: {why}"))),
+            Outcome::Unexplored(why) => cells.push(escape(&format!("not explored: {why}"))),
             Outcome::Shown { affected, twin } => {
                 let first = affected.first.as_ref();
                 let of = |value: Option<String>| value.unwrap_or_default();
                 cells.extend([
                     format!("{} of {}", affected.violating, affected.runs),
-                    of(first.map(|first| (first.first_seed + 1).to_string())),
+                    of(first.map(|first| first.runs.to_string())),
                     of(first.map(|first| format!("{:.1}", first.after.as_secs_f64()))),
                     of(first.map(|first| format!("{}, {}", first.events, first.shrunk))),
                     self::twin(bug),
@@ -196,22 +239,29 @@ pub fn markdown(rows: &[Row<'_>]) -> String {
 
 /// The table as JSON.
 #[must_use]
-pub fn json(rows: &[Row<'_>]) -> Value {
+pub fn json(rows: &[Row<'_>], strategy: Strategy) -> Value {
     let observed = |observed: &Observed| {
         let first = observed.first.as_ref().map(|first| {
-            json!({ "seed": first.first_seed, "runs": first.first_seed + 1, "seconds": first.after.as_secs_f64(),
-                    "events": first.events, "shrunk_events": first.shrunk, "replay": first.replay })
+            let mut first_violation = json!({
+                "seed": first.first_seed, "runs": first.runs, "seconds": first.after.as_secs_f64(),
+                "events": first.events, "shrunk_events": first.shrunk, "replay": first.replay,
+            });
+            if let Some(site) = &first.site {
+                first_violation["site"] = json!(site);
+            }
+            first_violation
         });
         json!({ "version": observed.version, "runs": observed.runs, "violating": observed.violating,
                 "inconclusive": observed.inconclusive, "seconds": observed.took.as_secs_f64(), "first": first })
     };
     let rows = rows.iter().map(|(exhibit, bug, outcome)| {
         let mut row = description(exhibit, bug);
-        row["strategy"] = json!("seeds");
+        row["strategy"] = json!(strategy.name());
         row["as_described"] = json!(outcome.is_as_described());
         match outcome {
             Outcome::Missing(why) => row["missing"] = json!(why.to_string()),
             Outcome::Failed(why) => row["failed"] = json!(why.to_string()),
+            Outcome::Unexplored(why) => row["not_explored"] = json!(why),
             Outcome::Shown { affected, twin } => {
                 row["affected"] = observed(affected);
                 row[twin_word(bug)] = observed(twin);

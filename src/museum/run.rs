@@ -1,39 +1,22 @@
 //! Runs both versions of a bug.
 
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use picklock_campaign::campaign::{Campaign, Observer, quoted};
-use picklock_campaign::check;
-use picklock_campaign::patience::Patience;
-use picklock_campaign::shrink::{self, Limit};
-use picklock_model::seed::Seed;
+use picklock_campaign::campaign::Observer;
 use picklock_programs::Program;
 use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::Design;
-use picklock_sim::engine::Engine;
 
 use super::bug::{Bug, Control};
 use super::exhibit::Exhibit;
 use super::fetch::{Version, fetch};
-use super::outcome::{Found, Observed, Outcome, RunError};
-use super::watch::Watch;
-
-/// How bugs are run.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The directory for packages.
-    pub packages: PathBuf,
-    /// Threads.
-    pub jobs: NonZero<usize>,
-    /// Runs of the affected version; those of `bug.toml` if absent.
-    pub runs: Option<u64>,
-    /// The time for shrinking the first violation.
-    pub shrink_budget: Duration,
-}
+use super::outcome::{Observed, Outcome, RunError};
+use super::request::Request;
+use super::search::Search;
+use super::strategy::Strategy;
+use super::{explore, seeds};
 
 /// Fetches both versions and runs them.
 #[must_use]
@@ -47,6 +30,11 @@ pub fn reproduce(
         let bug = exhibit.bug()?;
         // A mistake in the scenario is found before anything is fetched.
         let scenario = scenario(exhibit, &bug, &[])?;
+        if request.strategy == Strategy::Explore
+            && let Err(why) = explore::fault_of(&bug)
+        {
+            return Ok(Outcome::Unexplored(why));
+        }
         let fetched = |version| fetch(exhibit, &bug, version, &request.packages);
         match (fetched(Version::Affected), fetched(Version::Fixed)) {
             (Ok(affected), Ok(twin)) => {
@@ -90,7 +78,7 @@ impl Comparison<'_> {
         let command = &self.bug.run.command;
         let affected =
             self.observe(&self.bug.affected.version, self.design(affected, command)?, scenario, runs)?;
-        let first = affected.first.as_ref().map_or(runs, |first| first.first_seed);
+        let first = affected.first.as_ref().map_or(runs, |first| first.runs);
         let control = self.bug.control.as_ref();
         let command = control.and_then(|control| control.command.as_ref()).unwrap_or(command);
         let further = control.map_or(&[][..], |control: &Control| &control.set);
@@ -122,56 +110,11 @@ impl Comparison<'_> {
         let design = scenario.applies(&design).map_err(|why| {
             RunError::NotApplicable(self.exhibit.folder.to_string(), scenario.name().to_owned(), why)
         })?;
-        let watch = Watch::new(&self.bug.run.invariant, self.observer);
-        let campaign = Campaign {
-            jobs: self.request.jobs,
-            ..Campaign::new(vec![design.clone()], vec![scenario.clone()], 0..runs)
-        };
-        let summary = campaign.run(self.stop, &watch)?;
-        let took = watch.elapsed();
-        let cell = &summary.cells[0];
-        let violation = cell.violations.get(&self.bug.run.invariant);
-        let first =
-            violation.map(|violation| self.found(&design, scenario, violation.first_seed, watch.first()));
-        Ok(Observed {
-            version: version.to_owned(),
-            runs: cell.runs,
-            violating: violation.map_or(0, |violation| violation.runs),
-            inconclusive: cell.unknown,
-            took,
-            first: first.transpose()?,
-        })
-    }
-
-    fn found(
-        &self,
-        design: &Design,
-        scenario: &Scenario,
-        seed: u64,
-        after: Duration,
-    ) -> Result<Found, RunError> {
-        let run = check::seed(Engine::Event, design, scenario, Seed(seed))?;
-        let patience = Patience::of(Some(self.request.shrink_budget));
-        let limit = Limit::of(&patience);
-        let invariant = &self.bug.run.invariant;
-        let reduced = shrink::shrink_within(Engine::Event, design, &run.plan, invariant, &limit);
-        let shrunk = check::check(Engine::Event, design, reduced.plan)?;
-        Ok(Found {
-            first_seed: seed,
-            after,
-            events: run.trace.events.len(),
-            shrunk: shrunk.trace.events.len(),
-            replay: self.replay(design, seed),
-        })
-    }
-
-    /// The line that replays a seed of a version.
-    fn replay(&self, design: &Design, seed: u64) -> String {
-        let scenario = match self.exhibit.file(&self.bug.run.scenario) {
-            Some(_) => format!("{}/{}", self.exhibit.folder, self.bug.run.scenario),
-            None => self.bug.run.scenario.clone(),
-        };
-        let set: String = self.bug.run.set.iter().map(|set| format!(" --set {}", quoted(set))).collect();
-        format!("picklock replay {} {} {seed}{set} --shrink", quoted(&design.name), quoted(&scenario))
+        let Comparison { exhibit, bug, request, stop, observer } = *self;
+        let search = Search { exhibit, bug, request, stop, observer, version, design: &design, scenario };
+        match request.strategy {
+            Strategy::Seeds => seeds::observe(&search, runs),
+            Strategy::Explore => explore::observe(&search, runs),
+        }
     }
 }

@@ -93,6 +93,60 @@ fn a_twin_is_silent_only_after_enough_runs_that_can_show_something() {
 }
 
 #[test]
+fn only_faults_that_explorations_place_are_explored() {
+    let fault = |name: &str| {
+        let bug = named(name).unwrap().bug().unwrap();
+        explore::fault_of(&bug).map(|fault| fault.name)
+    };
+    assert_eq!(fault("redis-py-818"), Ok("crash"), "a scenario calls it client-crash");
+    assert_eq!(fault("redsync-149"), Ok("pause"));
+    assert_eq!(fault("redlock-py-3").unwrap_err(), "it needs no fault");
+    let why = fault("rslock-extend").unwrap_err();
+    assert!(why.starts_with("its control sets parameters of the scenario"), "{why}");
+}
+
+#[test]
+fn a_violation_that_was_found_by_exploration_names_its_site() {
+    let exhibit = named("redis-py-818").unwrap();
+    let bug = exhibit.bug().unwrap();
+    let found = Found {
+        first_seed: 1,
+        runs: 57,
+        site: Some("crash:12".to_owned()),
+        after: std::time::Duration::from_millis(1500),
+        events: 90,
+        shrunk: 30,
+        replay: "picklock explore --place crash:12".to_owned(),
+    };
+    let affected = Observed { first: Some(found), ..observed(60, 4, 2) };
+    let outcome = Outcome::Shown { affected, twin: observed(300, 0, 9) };
+    let row = (exhibit, &bug, &outcome);
+    let said = text(row, 1000);
+    let first = "progress violated in 4 of 60 runs, first by crash:12 of seed 1 after 57 runs and 1.5 s; 90 events, shrunk to 30";
+    assert!(said.contains(first), "{said}");
+    let table = markdown(&[row], Strategy::Explore);
+    assert!(table.contains("| explore | 4 of 60 | 57 | 1.5 | 90, 30 | 3.0.0 | 0 of 300 |"), "{table}");
+    let json = json(&[row], Strategy::Explore);
+    let bug = &json["bugs"][0];
+    assert_eq!(
+        (&bug["strategy"], &bug["affected"]["first"]["site"]),
+        (&"explore".into(), &"crash:12".into())
+    );
+    assert_eq!(bug["affected"]["first"]["runs"], 57);
+}
+
+#[test]
+fn a_bug_that_is_not_explored_says_why_and_is_no_failure() {
+    let exhibit = named("redlock-py-3").unwrap();
+    let bug = exhibit.bug().unwrap();
+    let outcome = Outcome::Unexplored("it needs no fault".to_owned());
+    assert_eq!(outcome.is_as_described(), None);
+    let row = (exhibit, &bug, &outcome);
+    assert!(text(row, 80).ends_with("  not explored: it needs no fault\n"), "{}", text(row, 80));
+    assert_eq!(json(&[row], Strategy::Explore)["bugs"][0]["not_explored"], "it needs no fault");
+}
+
+#[test]
 fn the_guide_has_the_table_of_all_bugs() {
     let bugs: Vec<_> = EXHIBITS.iter().map(|exhibit| (exhibit.clone(), exhibit.bug().unwrap())).collect();
     let table = listed(&bugs);

@@ -1,4 +1,4 @@
-//! Notes when a campaign finds its first violation.
+//! Notes when a search finds its first violation.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -31,6 +31,19 @@ impl<'a> Watch<'a> {
         self.began.elapsed()
     }
 
+    /// One more run is made, and violates these.
+    pub(super) fn made_a_run(&self, violated: &[String]) {
+        if violated.iter().any(|name| name == self.invariant) {
+            self.note();
+        }
+        self.next.ran(1);
+    }
+
+    fn note(&self) {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| self.began.elapsed());
+    }
+
     pub(super) fn first(&self) -> Duration {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| self.elapsed())
     }
@@ -43,8 +56,7 @@ impl Observer for Watch<'_> {
 
     fn judged(&self, judged: &Judged<'_>) {
         if judged.run.violates(self.invariant) {
-            let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert_with(|| self.began.elapsed());
+            self.note();
         }
         self.next.judged(judged);
     }

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use picklock::Program;
+use picklock_programs::servers;
 
 use crate::binary::{directory, run_in};
 use crate::can_run::can_run;
@@ -87,6 +88,31 @@ fn is_as_expected(command: &str, stores: u32) {
     for program in [program.clone(), program.clock_points()] {
         let first = digest(&program);
         (0..2).for_each(|_| assert_eq!(digest(&program), first, "{program}"));
+    }
+}
+
+#[test]
+fn a_story_names_the_calls_of_a_client_on_grpc() {
+    if servers::version("etcd").is_none() {
+        println!("skipped: etcd is not installed");
+        return;
+    }
+    let Some(program) = program("@/go/etcd mutex", 1) else { return };
+    let spelling = format!("program{{topology=etcd:1}}:{}", program.command);
+    let args = ["replay", &spelling, "pause", "1", "--set", "ttl=2s", "--set", "clients=2"];
+    let output = run_in(directory().path(), &args);
+    let said = output.stdout.replace(|character| "┊│▓".contains(character), " ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for call in [
+        "Lease/LeaseGrant ttl=2s → LeaseGrant lease=",
+        "KV/Txn if create(lock:1/",
+        ")=0 then Put lock:1/",
+        "→ Txn succeeded=true rev=2: Put,",
+        "KV/Range lock:1/* last=create limit=1 max_create=",
+        "Watch/Watch lock:1/",
+        "→ Watch 0 is created rev=",
+    ] {
+        assert!(said.contains(call), "{call}: {}{}", output.stdout, output.stderr);
     }
 }
 

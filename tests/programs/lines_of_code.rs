@@ -1,4 +1,4 @@
-//! A story names the lines of the program between which a fault hit.
+//! A story names the lines of the program between which a fault hit, and an exploration those of each group of violating sites.
 
 use crate::binary::{directory, run_in};
 use crate::can_run::can_run;
@@ -55,4 +55,30 @@ fn a_story_names_the_lines_between_which_a_pause_hit() {
     assert!(said.contains(between), "{}", ended.stdout);
     let at = "at lock.py:11 `store.sendall(b\"\".join(parts))` from lock.py:24 `ask(\"DEL\", key)`";
     assert!(said.contains(at), "{}", ended.stdout);
+}
+
+#[test]
+fn an_exploration_names_the_line_of_each_group_of_violating_sites() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    // A fault also hits the store before it listens.
+    let patient = "store = None\nwhile store is None:\n    try:\n        store = socket.create_connection((host, int(port)))\n    \
+                   except OSError:\n        pass\n";
+    let lock = LOCK.replace("store = socket.create_connection((host, int(port)))\n", patient);
+    std::fs::write(here.path().join("lock.py"), lock).unwrap();
+    let command = format!("{} lock.py", python3());
+    let args =
+        ["explore", "--program", &command, "--fault", "pause", "--set", "clients=2", "--set", "sections=1"];
+    let ended = run_in(here.path(), &[&args[..], &["--format", "json"]].concat());
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let groups = report["explored"][0]["failures"].as_array().unwrap();
+    let of_clients = groups.iter().filter(|group| group["way"].as_str().unwrap().contains("of a client"));
+    let places: Vec<&str> = of_clients.map(|group| group["code"]["words"].as_str().unwrap()).collect();
+    let between = "between lock.py:28 `if ask(\"GET\", key) == me:` and lock.py:29 `ask(\"DEL\", key)`";
+    assert!(places.iter().any(|place| place.starts_with(between)), "{places:#?}");
+    let others = groups.iter().filter(|group| !group["way"].as_str().unwrap().contains("of a client"));
+    assert!(others.into_iter().all(|group| group["code"].is_null()), "{groups:#?}");
 }

@@ -34,6 +34,7 @@ fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Re
         held: None,
         jobs: NonZero::new(2).unwrap(),
         pairs: None,
+        lines: false,
     }
 }
 

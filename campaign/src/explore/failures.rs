@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use picklock_model::code::Location;
 use picklock_model::plan::{Access, Action, Edge, Injection, Phase, When};
 use picklock_model::trace::Role;
 
@@ -53,6 +54,8 @@ pub struct Failures {
     pub violated: Vec<String>,
     /// The sites, in order.
     pub places: Vec<Site>,
+    /// Where the program of the client is at the first of them, if it can be read.
+    pub location: Option<Location>,
 }
 
 /// Sorts violating sites into failures, in the order of hits and of steps.
@@ -63,6 +66,6 @@ pub(super) fn sort(found: impl Iterator<Item = (Signature, Site, Vec<String>)>) 
     }
     failures
         .into_iter()
-        .map(|((signature, violated), places)| Failures { signature, violated, places })
+        .map(|((signature, violated), places)| Failures { signature, violated, places, location: None })
         .collect()
 }

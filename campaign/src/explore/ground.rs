@@ -9,7 +9,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use super::request::Request;
-use crate::check::{self, CheckError, Options};
+use crate::check::{self, CheckError, Checked, Options};
 use picklock_judge::outcome::Outcome;
 use picklock_scenarios::faults::Stage;
 
@@ -63,6 +63,15 @@ impl<'a> Ground<'a> {
         plan.injections.splice(0..0, injections);
         self.request.scenario.add_background(&mut plan);
         plan
+    }
+
+    /// The run with hits, with what its segments said and where its programs were.
+    pub(super) fn shown(
+        &self,
+        injections: impl IntoIterator<Item = Injection>,
+    ) -> Result<Checked, CheckError> {
+        let options = Options::from(Engine::Event).with_wire();
+        check::check(options, self.request.design, self.with(injections))
     }
 
     pub(super) fn judge(

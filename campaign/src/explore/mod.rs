@@ -5,6 +5,7 @@
 //! the violations are sorted into failures. A fault without a violation was tried everywhere, for this seed's workload and
 //! network, one fault at a time, each for one length of time; the result says this, and no more.
 
+mod code;
 pub mod exhausted;
 mod failures;
 mod ground;
@@ -18,7 +19,6 @@ use std::time::Duration;
 
 use picklock_model::plan::Injection;
 use picklock_model::seed::Seed;
-use picklock_sim::engine::Engine;
 
 pub use self::failures::{Failures, Signature};
 pub use self::ground::Site;
@@ -27,7 +27,7 @@ pub use self::pairs::{PairFailures, Pairs};
 pub use self::request::Request;
 use crate::campaign::over::Over;
 use crate::campaign::parallel::in_parallel;
-use crate::check::{self, CheckError, Checked};
+use crate::check::{CheckError, Checked};
 use picklock_judge::invariants;
 use picklock_scenarios::faults::AtSite;
 
@@ -92,14 +92,14 @@ impl Explored {
 }
 
 /// Explores every single site, and pairs if asked. When `stop` becomes true, the rest is left out; `progress` is
-/// called for each run with the number of all and whether it violates something.
+/// called for each run with the number of all and what it violates.
 ///
 /// # Errors
 /// When the design's code panics.
 pub fn explore(
     request: &Request<'_>,
     stop: &AtomicBool,
-    progress: &(dyn Fn(usize, bool) + Sync),
+    progress: &(dyn Fn(usize, &[String]) + Sync),
 ) -> Result<Explored, CheckError> {
     let grounds: Vec<Ground<'_>> =
         request.seeds.iter().map(|seed| Ground::new(request, *seed)).collect::<Result<_, _>>()?;
@@ -110,7 +110,7 @@ pub fn explore(
     let verdicts = run_all(request.jobs, all.len(), stop, |at| {
         let (ground, _, injection) = all[at];
         let verdict = ground.judge([injection.clone()])?;
-        progress(all.len(), !verdict.violated.is_empty());
+        progress(all.len(), &verdict.violated);
         Ok(verdict)
     })?;
     let mut without_fault: Vec<String> =
@@ -124,7 +124,10 @@ pub fn explore(
         let signature = Signature::of(&ground.stage, injection)?;
         (!violated.is_empty()).then(|| (signature, (*place).clone(), violated))
     });
-    let failures = failures::sort(violating);
+    let mut failures = failures::sort(violating);
+    if request.lines {
+        code::note(&grounds, &mut failures, stop)?;
+    }
     let pairs = match request.pairs {
         Some(budget) if !stop.load(Ordering::Relaxed) => {
             let harmless: Vec<(&Ground<'_>, &Site, &Injection)> = all
@@ -171,8 +174,7 @@ pub fn again(
             None => return Ok(Err((kind.name, count))),
         }
     }
-    check::check(check::Options::from(Engine::Event).with_wire(), request.design, ground.with(injections))
-        .map(Ok)
+    ground.shown(injections).map(Ok)
 }
 
 /// The invariants that were judged in some of the runs and violated in none, in their order.

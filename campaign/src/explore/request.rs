@@ -27,4 +27,6 @@ pub struct Request<'a> {
     pub jobs: NonZero<usize>,
     /// The time for pairs, if they follow.
     pub pairs: Option<Duration>,
+    /// True if the line of the program is to be read for each group of violating sites: one more run each.
+    pub lines: bool,
 }

@@ -1,12 +1,14 @@
 //! Explorations as JSON: all of them, or the counts alone.
 
 use picklock_campaign::explore::{Explored, Kind, Site};
+use picklock_model::code::{Location, own};
 use serde_json::{Value, json};
 
 use super::explorations::Explorations;
 use super::words::words;
 use crate::format::{Format, ReportError};
 use crate::page::paint::Style;
+use crate::story::place::between;
 
 /// Explorations as data.
 pub(super) const FORMAT: Format<Explorations> = Format {
@@ -50,11 +52,15 @@ fn kinds_json(page: &Explored) -> Vec<Value> {
 
 fn page_json(page: &Explored) -> Value {
     let failures = page.failures.iter().map(|way| {
-        json!({
+        let mut row = json!({
             "way": words(&way.signature),
             "violated": way.violated,
             "places": way.places.iter().map(place_json).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(code) = way.location.as_ref().and_then(code_json) {
+            row["code"] = code;
+        }
+        row
     });
     let pairs = page.pairs.as_ref().map(|pairs| {
         json!({
@@ -86,6 +92,17 @@ fn page_json(page: &Explored) -> Value {
         "failures": failures.collect::<Vec<_>>(),
         "pairs": pairs,
     })
+}
+
+/// The innermost line of the user's source in a stack, and the words of a story for it.
+fn code_json(location: &Location) -> Option<Value> {
+    let frame = own(&location.stack).next()?;
+    Some(json!({
+        "file": frame.file,
+        "line": frame.line,
+        "function": frame.function,
+        "words": between(location),
+    }))
 }
 
 fn place_json(place: &Site) -> Value {

@@ -11,6 +11,7 @@ use crate::format::{Format, ReportError};
 use crate::page::layout::{left, paragraph, right};
 use crate::page::numbers::{plural, span};
 use crate::page::paint::{Ink, Style};
+use crate::story::place::between;
 
 /// Explorations for people.
 pub(super) const FORMAT: Format<Explorations> = Format {
@@ -97,30 +98,45 @@ fn result(page: &Explored) -> String {
     )
 }
 
-/// Failures that differ in the step alone stand together: one line for each step, under what hits whom.
+/// Failures that differ in the step alone stand together, under what hits whom: those at one line of a program under this line, and one
+/// line for each step.
 fn failure_lines(failures: &[Failures], page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
     let columns = style.columns();
     let Some(first) = failures.first() else { return String::new() };
     let mut out =
         paragraph(&format!("{}: {}", whom(&first.signature), first.violated.join(", ")), 2, columns);
+    let mut lines: Vec<(Option<String>, Vec<&Failures>)> = Vec::new();
     for failure in failures {
-        let count = if verbose { failure.places.len() } else { NAMED };
-        let named: Vec<String> = failure.places.iter().take(count).map(|place| name(place, page)).collect();
-        let more = match failure.places.len().saturating_sub(count) {
-            0 => String::new(),
-            more => format!(", and {more} more"),
-        };
-        out.push_str(&paragraph(
-            &format!("{}: {}{more}", step(&failure.signature), named.join(", ")),
-            4,
-            columns,
-        ));
+        let line = failure.location.as_ref().and_then(between);
+        match lines.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, steps)) => steps.push(failure),
+            None => lines.push((line, vec![failure])),
+        }
+    }
+    for (line, steps) in lines {
+        let indent = if line.is_some() { 6 } else { 4 };
+        line.iter().for_each(|line| out.push_str(&paragraph(line, 4, columns)));
+        steps.iter().for_each(|step| out.push_str(&paragraph(&sites(step, page, verbose), indent, columns)));
     }
     if let Some(place) = first.places.first() {
-        let _ =
-            writeln!(out, "    {}", style.paint(Ink::First, &line(page, std::slice::from_ref(place), args)));
+        let _ = writeln!(
+            out,
+            "    {}",
+            style.paint(Ink::First, &self::line(page, std::slice::from_ref(place), args))
+        );
     }
     out
+}
+
+/// The sites of a step by name, the first ones or all.
+fn sites(failure: &Failures, page: &Explored, verbose: bool) -> String {
+    let count = if verbose { failure.places.len() } else { NAMED };
+    let named: Vec<String> = failure.places.iter().take(count).map(|place| name(place, page)).collect();
+    let more = match failure.places.len().saturating_sub(count) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("{}: {}{more}", step(&failure.signature), named.join(", "))
 }
 
 fn alike(one: &Failures, other: &Failures) -> bool {
@@ -184,4 +200,89 @@ fn line(page: &Explored, places: &[Site], args: &str) -> String {
         let _ = write!(line, " --place {}:{}", place.fault, place.number);
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use picklock_campaign::explore::Signature;
+    use picklock_model::code::{Frame, Location};
+    use picklock_model::plan::{Access, Edge, Phase, Point};
+    use picklock_model::seed::Seed;
+    use picklock_model::trace::Role;
+
+    use super::*;
+
+    /// One site of a pause before such an access in the release, at this line of a program if it is known.
+    fn failure(number: usize, access: Access, line: Option<u32>) -> Failures {
+        let point = Point {
+            host: "client-1".into(),
+            section: 1,
+            phase: Phase::Release,
+            access,
+            peer: "".into(),
+            edge: Edge::Before,
+            nth: 0,
+        };
+        let signature = Signature {
+            fault: "pause".to_owned(),
+            backwards: false,
+            role: Role::Client,
+            phase: Phase::Release,
+            access,
+            peer: None,
+            edge: Edge::Before,
+        };
+        let frame = |line| Frame {
+            function: "release".to_owned(),
+            file: "/home/me/lock.py".to_owned(),
+            line,
+            text: Some("r.delete(key)".to_owned()),
+            library: false,
+        };
+        let location =
+            line.map(|line| Location { stack: Arc::from([frame(line)]), before: None, after: None });
+        let places = vec![Site { seed: Seed(0), fault: "pause", number, point }];
+        Failures { signature, violated: vec!["ownership".to_owned()], places, location }
+    }
+
+    fn page(failures: Vec<Failures>) -> Explored {
+        Explored {
+            design: "mine".to_owned(),
+            scenario: "calm".to_owned(),
+            seeds: vec![Seed(0)],
+            lasts: Duration::from_secs(1),
+            without_fault: Vec::new(),
+            holds: Vec::new(),
+            kinds: Vec::new(),
+            failures,
+            pairs: None,
+            partial: false,
+        }
+    }
+
+    #[test]
+    fn steps_at_one_line_of_a_program_stand_under_it() {
+        let failures = vec![
+            failure(1, Access::Sends, Some(12)),
+            failure(2, Access::Clock, None),
+            failure(3, Access::Waits, Some(12)),
+            failure(4, Access::Prints, Some(13)),
+        ];
+        let text = one(&page(failures), &Style { width: 100, colour: false }, false, "");
+        let broken = text.split_once("what breaks\n").unwrap().1;
+        assert_eq!(
+            broken,
+            "  pause of a client while it releases: ownership\n    \
+             in lock.py:12 `r.delete(key)`\n      \
+             before its program sends: pause:1 (client-1 section 1)\n      \
+             before its program waits for something to happen: pause:3 (client-1 section 1)\n    \
+             before it reads a clock: pause:2 (client-1 section 1)\n    \
+             in lock.py:13 `r.delete(key)`\n      \
+             before its program prints a line: pause:4 (client-1 section 1)\n    \
+             picklock explore --design mine --scenario calm --place pause:1\n"
+        );
+    }
 }

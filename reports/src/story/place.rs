@@ -61,7 +61,7 @@ fn at(location: &Location) -> Option<String> {
 }
 
 /// Between which lines a program was; or in which one, and before which it went on.
-fn between(location: &Location) -> Option<String> {
+pub(crate) fn between(location: &Location) -> Option<String> {
     let inner = |frame: &Frame| !frame.library && !location.is_outermost(frame);
     let step = location.step().filter(|(_, now)| inner(now));
     let next = location.next().filter(|(now, _)| inner(now));

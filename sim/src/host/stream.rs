@@ -236,7 +236,7 @@ impl WriteHalf {
             // The host that was connected to serves: a segment to it is a request.
             let request = side.sends == Direction::Out;
             let member = if request { *peer } else { *host };
-            keeper.keep(sent, world.hosts()[usize::from(member.0)].role, request, bytes);
+            keeper.keep(sent, side.conn, world.hosts()[usize::from(member.0)].role, request, bytes);
         }
         Poll::Ready(Ok(len))
     }

@@ -13,11 +13,11 @@ use super::hosts::Hosts;
 use super::options::Options;
 use super::under_way::marked;
 use crate::contract::design::Design;
-use crate::contract::store::Store;
+use crate::contract::store::{Store, StoreSpec};
 use crate::engine::{self, Engine};
 use crate::host::driver::Untestable;
 use crate::world::choices::{Choices, Chooser, Made};
-use crate::world::{CodeLog, Keeper, Wire, World};
+use crate::world::{CodeLog, Keeper, Reading, Wire, World};
 
 /// The result of a run.
 pub struct Run {
@@ -153,10 +153,21 @@ fn ignores_loss(belief: Belief) -> Belief {
 /// Keeps what goes to members of this kind and comes from them. What the resource is asked is in the trace anyway.
 fn keeper_of(store: &Store) -> Keeper {
     let spec = Arc::clone(&store.spec);
-    Keeper::new(Arc::new(move |role, request, bytes| match role {
-        Role::Leader | Role::Follower | Role::Monitor => spec.decode(role, request, bytes),
-        Role::Client | Role::Resource => None,
+    Keeper::new(Arc::new(move |role| match role {
+        Role::Leader | Role::Follower | Role::Monitor => reading(&spec, role),
+        Role::Client | Role::Resource => Box::new(|_, _| None),
     }))
+}
+
+/// Reads one connection to a member of this role.
+fn reading(spec: &Arc<dyn StoreSpec>, role: Role) -> Reading {
+    match spec.reader(role) {
+        Some(mut reader) => Box::new(move |request, bytes| reader.read(request, bytes)),
+        None => {
+            let spec = Arc::clone(spec);
+            Box::new(move |request, bytes| spec.decode(role, request, bytes))
+        }
+    }
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

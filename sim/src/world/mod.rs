@@ -35,5 +35,5 @@ pub(crate) use shared::{Outside, Route, WAY_OUT, World};
 pub(crate) use state::LifecycleChange;
 pub(crate) use timers::TimerKey;
 pub use transitions::steering::LiveCommand;
-pub(crate) use wire::Keeper;
 pub use wire::Wire;
+pub(crate) use wire::{Keeper, Reading};

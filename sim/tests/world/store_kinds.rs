@@ -14,7 +14,9 @@ use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
 use picklock_sim::run::{Options, Workload, run};
-use picklock_sim::store::{OwnAction, Server, ServerContext, SimulatedStore, Store, StoreSpec};
+use picklock_sim::store::{
+    ConnectionReader, OwnAction, Server, ServerContext, SimulatedStore, Store, StoreSpec,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const PORT: u16 = 7;
@@ -60,6 +62,50 @@ impl SimulatedStore for Echo {
     }
 }
 
+/// The same, whose segments are read by connection.
+struct Numbered;
+
+impl StoreSpec for Numbered {
+    fn name(&self) -> &'static str {
+        "numbered"
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn reader(&self, role: Role) -> Option<Box<dyn ConnectionReader>> {
+        assert_eq!(role, Role::Leader);
+        Some(Box::new(Numbers::default()))
+    }
+
+    fn actions(&self) -> &'static [OwnAction] {
+        Echo.actions()
+    }
+}
+
+impl SimulatedStore for Numbered {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Echo.serve(context)
+    }
+}
+
+/// Counts the segments of each direction.
+#[derive(Default)]
+struct Numbers {
+    requests: u32,
+    replies: u32,
+}
+
+impl ConnectionReader for Numbers {
+    fn read(&mut self, request: bool, bytes: &[u8]) -> Option<String> {
+        assert_eq!(bytes, b"hello");
+        let (direction, count) = if request { (">", &mut self.requests) } else { ("<", &mut self.replies) };
+        *count += 1;
+        (*count != 2).then(|| format!("{direction} {count}"))
+    }
+}
+
 struct NoLock;
 
 impl Lock for NoLock {
@@ -73,7 +119,7 @@ impl Lock for NoLock {
 }
 
 /// Its clients say hello and hear that three times before they begin.
-fn echoing() -> Design {
+fn echoing(store: impl SimulatedStore) -> Design {
     let client = |context: picklock_sim::design::Context| async move {
         let mut stream = context.host.connect("node-1", PORT).await.unwrap();
         stream.write_all(b"hello").await.unwrap();
@@ -82,7 +128,7 @@ fn echoing() -> Design {
         assert_eq!(&heard, b"hellohellohello");
         Ok(Client::lock(NoLock))
     };
-    Design::new("echoing", client).on_stores(Topology::independent(1), Echo)
+    Design::new("echoing", client).on_stores(Topology::independent(1), store)
 }
 
 fn workload() -> Workload {
@@ -118,29 +164,39 @@ fn plan(action: &str) -> Plan {
 }
 
 #[test]
+fn segments_that_cannot_be_read_alone_are_read_by_connection() {
+    let options = Options::from(Engine::Event).with_wire();
+    let kept = run(options, &echoing(Numbered), &plan("again"), &workload()).unwrap();
+    let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
+    assert_eq!(said, ["> 1", "< 1", "< 3"]);
+}
+
+#[test]
 fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
     for engine in [Engine::Event, Engine::TURMOIL] {
-        let kept = run(Options::from(engine).with_wire(), &echoing(), &plan("again"), &workload()).unwrap();
+        let kept =
+            run(Options::from(engine).with_wire(), &echoing(Echo), &plan("again"), &workload()).unwrap();
         let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
         assert_eq!(said, ["> hello", "< hello", "< hello", "< hello"], "{engine:?}");
         for event in &kept.trace.events {
             let stores = matches!(event.what, What::Sent { .. });
             assert_eq!(kept.wire.contains_key(&event.id), stores, "{event:?}");
         }
-        let plain = run(engine, &echoing(), &plan("again"), &workload()).unwrap();
+        let plain = run(engine, &echoing(Echo), &plan("again"), &workload()).unwrap();
         assert!(plain.wire.is_empty());
         assert_eq!(plain.trace.digest, kept.trace.digest, "{engine:?}");
-        let again = run(Options::from(engine).with_wire(), &echoing(), &plan("again"), &workload()).unwrap();
+        let again =
+            run(Options::from(engine).with_wire(), &echoing(Echo), &plan("again"), &workload()).unwrap();
         assert_eq!(again.wire, kept.wire, "{engine:?}");
     }
 }
 
 #[test]
 fn an_action_that_the_kind_does_not_have_is_refused() {
-    echoing().admits(&plan("again")).unwrap();
+    echoing(Echo).admits(&plan("again")).unwrap();
     let refused = |design: &Design| design.admits(&plan("twice")).unwrap_err().to_string();
-    assert_eq!(refused(&echoing()), "`action.own.name` is twice, and must be an action of echo: again");
-    let mut storeless = echoing();
+    assert_eq!(refused(&echoing(Echo)), "`action.own.name` is twice, and must be an action of echo: again");
+    let mut storeless = echoing(Echo);
     storeless.store = None;
     assert!(refused(&storeless).contains("has no stores"));
     let own = Design::new("own", |_| async { Ok(Client::lock(NoLock)) });

@@ -10,7 +10,7 @@
 //! - `spec`: etcd as a store kind: the members and their roles, the address for clients, the time that a new leader may take.
 //! - `real`: the command line and the ports of a member, how the installed version is found, and the lines of a member's log that say
 //!   who leads.
-//! - `protocol`: the requests of its JSON gateway, in the words of a story.
+//! - `protocol`: the requests of its JSON gateway and of its gRPC, in the words of a story.
 //! - `params`: the parameters.
 //!
 //! There is no `server`, as the members run as real processes, and no `tests`: each file ends with its own.

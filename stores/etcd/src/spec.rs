@@ -6,7 +6,9 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{
+    ConnectionReader, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology,
+};
 
 use crate::params::{ELECTION_TIMEOUT, PARAMS};
 use crate::{CLIENT_PORT, protocol, real};
@@ -77,8 +79,8 @@ impl StoreSpec for Etcd {
         Some(real::server(member, members, settings))
     }
 
-    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if request { protocol::describe_request(bytes) } else { protocol::describe_reply(bytes) }
+    fn reader(&self, _: Role) -> Option<Box<dyn ConnectionReader>> {
+        Some(Box::new(protocol::Connection::default()))
     }
 }
 

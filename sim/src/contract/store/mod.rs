@@ -5,12 +5,14 @@
 
 mod kind;
 mod member;
+mod reader;
 mod server;
 mod settings;
 mod spec;
 
 pub use kind::{Installed, StoreKind, StoreParams};
 pub use member::{Member, StoreAddress, Topology};
+pub use reader::ConnectionReader;
 pub(crate) use server::OwnServer;
 pub use server::{Serve, Server, ServerContext, SimulatedStore, Store};
 pub(crate) use settings::{admits, has_actions};

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::member::{Member, StoreAddress, Topology};
+use super::reader::ConnectionReader;
 use crate::contract::param::Param;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
@@ -88,6 +89,13 @@ pub trait StoreSpec: Send + Sync + 'static {
     /// `None` if it cannot be read alone.
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
         let _ = (role, request, bytes);
+        None
+    }
+
+    /// The reader of one connection to a member of this role, for a protocol whose segments cannot be read alone. `None` if
+    /// [`decode`](StoreSpec::decode) reads each of them.
+    fn reader(&self, role: Role) -> Option<Box<dyn ConnectionReader>> {
+        let _ = role;
         None
     }
 
