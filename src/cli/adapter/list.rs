@@ -21,6 +21,8 @@ pub(super) struct Project {
     pub(super) build: Option<&'static str>,
     /// The command that runs it; `{file}` is its file, `{name}` the file without its ending.
     pub(super) run: &'static str,
+    /// How many seeds take half a minute or so.
+    pub(super) seeds: u32,
 }
 
 /// A file of the examples.
@@ -34,6 +36,7 @@ const PYTHON: Project = Project {
     files: &[file!("requirements.txt", "python/requirements.txt")],
     build: Some("python3 -m venv venv && venv/bin/pip install --quiet --requirement requirements.txt"),
     run: "venv/bin/python {file}",
+    seeds: 20,
 };
 
 const NODE: Project = Project {
@@ -43,22 +46,29 @@ const NODE: Project = Project {
     ],
     build: Some("npm ci --no-audit --no-fund"),
     run: "node {file}",
+    seeds: 20,
 };
 
 const GO: Project = Project {
     files: &[file!("go.mod", "go/go.mod"), file!("go.sum", "go/go.sum")],
     build: Some("CGO_ENABLED=0 go build -o adapter {file}"),
     run: "./adapter",
+    seeds: 100,
 };
 
 const GO_ETCD: Project = Project {
     files: &[file!("go.mod", "go/etcd/go.mod"), file!("go.sum", "go/etcd/go.sum")],
     build: Some("CGO_ENABLED=0 go build -o adapter {file}"),
     run: "./adapter",
+    seeds: 20,
 };
 
-const GO_ALONE: Project =
-    Project { files: &[], build: Some("CGO_ENABLED=0 go build -o adapter {file}"), run: "./adapter" };
+const GO_ALONE: Project = Project {
+    files: &[],
+    build: Some("CGO_ENABLED=0 go build -o adapter {file}"),
+    run: "./adapter",
+    seeds: 100,
+};
 
 /// Without the files by which JVMs of a machine find each other: a run would depend on who else runs there.
 const RUN_JAVA: &str = "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable \
@@ -68,14 +78,19 @@ const JAVA: Project = Project {
     files: &[file!("pom.xml", "java/pom.xml")],
     build: Some("mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d . {file}"),
     run: RUN_JAVA,
+    seeds: 4,
 };
 
 const JAVA_ZOOKEEPER: Project = Project { files: &[file!("pom.xml", "java/zookeeper/pom.xml")], ..JAVA };
 
 const JAVA_ETCD: Project = Project { files: &[file!("pom.xml", "java/etcd/pom.xml")], ..JAVA };
 
-const JAVA_ALONE: Project =
-    Project { files: &[], build: Some("javac -d . {file}"), run: "java -XX:-UsePerfData -cp . {name}" };
+const JAVA_ALONE: Project = Project {
+    files: &[],
+    build: Some("javac -d . {file}"),
+    run: "java -XX:-UsePerfData -cp . {name}",
+    seeds: 10,
+};
 
 const RUST: Project = Project {
     files: &[(
@@ -88,9 +103,13 @@ const RUST: Project = Project {
     )],
     build: Some("cargo build --release"),
     run: "target/release/adapter",
+    seeds: 100,
 };
 
 const THREE: &str = "--stores 3";
+
+/// Those that report until when a grant is valid.
+const REDLOCK: &str = "--stores 3 --belief trusting";
 
 /// etcd grants no shorter lease.
 const ETCD: &str = "--topology etcd:1 --set ttl=2s";
@@ -170,7 +189,7 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("redlock.js", "node/redlock.js"),
         project: &NODE,
         word: "",
-        options: THREE,
+        options: REDLOCK,
     },
     Adapter {
         name: "node-redlock-5",
@@ -178,7 +197,7 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("redlock5.mjs", "node/redlock5.mjs"),
         project: &NODE,
         word: "",
-        options: THREE,
+        options: REDLOCK,
     },
     Adapter {
         name: "node-redlock-sesamecare",
@@ -186,7 +205,7 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("redlock_sesamecare.mjs", "node/redlock_sesamecare.mjs"),
         project: &NODE,
         word: "",
-        options: THREE,
+        options: REDLOCK,
     },
     Adapter {
         name: "node-redis",
@@ -234,7 +253,7 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("main.go", "go/redsync/main.go"),
         project: &GO,
         word: "",
-        options: THREE,
+        options: REDLOCK,
     },
     Adapter {
         name: "go-redislock",
@@ -274,7 +293,7 @@ pub(super) const ALL: &[Adapter] = &[
         file: file!("rslock.rs", "rslock.rs"),
         project: &RUST,
         word: "",
-        options: THREE,
+        options: REDLOCK,
     },
     Adapter {
         name: "rust",

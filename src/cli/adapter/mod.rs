@@ -80,7 +80,7 @@ fn how(adapter: &Adapter, dir: &Path) -> String {
     let filled = |text: &str| text.replace("{file}", file).replace("{name}", name);
     let build = adapter.project.build.map(|build| format!("  cd {dir} && {}\n", filled(build)));
     let run = format!("{} {}", filled(adapter.project.run), adapter.word);
-    let options = format!("{} --scenario pause --seeds 20", adapter.options);
+    let options = format!("{} --scenario pause --seeds {}", adapter.options, adapter.project.seeds);
     format!(
         "build:\n{}run, in {dir}:\n  picklock run --program '{}' {}\n",
         build.unwrap_or_default(),
