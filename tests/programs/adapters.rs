@@ -138,6 +138,12 @@ fn pottery_s_redlock_is_as_expected() {
 }
 
 #[test]
+fn redlock_py_is_as_expected() {
+    let adapter = Adapter::on_redis(3, "@/python/bin/python %/redlock_py.py");
+    Adapter { renews: false, ..adapter }.is_as_expected();
+}
+
+#[test]
 fn redlock_4_on_ioredis_is_as_expected() {
     is_as_expected("node @/node/redlock.js", 3);
 }

@@ -152,6 +152,14 @@ pub(super) const ALL: &[Adapter] = &[
         options: THREE,
     },
     Adapter {
+        name: "python-redlock-py",
+        doc: "redlock-py's Redlock, for --stores N",
+        file: file!("redlock_py.py", "redlock_py.py"),
+        project: &PYTHON,
+        word: "",
+        options: REDLOCK,
+    },
+    Adapter {
         name: "python-plain",
         doc: "Python without any library: what a client says to Redis",
         file: file!("plain.py", "plain.py"),
