@@ -57,7 +57,8 @@ impl Adapter {
         let command =
             self.command.replace('@', built().to_str().unwrap()).replace('%', sources.to_str().unwrap());
         let files = command.split([' ', ':']).map(|word| word.trim_end_matches("/*"));
-        if let Some(file) = files.filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists()) {
+        if let Some(file) = files.filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists())
+        {
             println!("skipped: {file} is not there: run examples/adapters/build");
             return None;
         }
