@@ -1,5 +1,5 @@
 // redis-semaphore's Mutex on ioredis, asked by picklock: picklock run --program 'node target/adapters/node/redis_semaphore.mjs'
-// It renews by itself; with the word `lease` it does not. A renewal asks whether it still holds. On several stores it is the RedlockMutex.
+// It renews by itself; with the word `lease` it does not. On several stores it is the RedlockMutex.
 import { createInterface } from 'node:readline'
 import Redis from 'ioredis'
 import { Mutex, RedlockMutex } from 'redis-semaphore'
@@ -22,7 +22,6 @@ async function answer(verb, key, wait) {
     await held.get(key).release()
     return 'released'
   }
-  if (verb === 'renew') return held.get(key).isAcquired ? 'renewed' : 'lost'
   return `error not understood: ${verb}`
 }
 

@@ -1,5 +1,5 @@
 // rueidislock on one Redis, asked by picklock: picklock run --program target/adapters/go/rueidislock
-// It extends its locks by itself, and waits for the release of another client's by CLIENT TRACKING. A renewal asks whether it still holds.
+// It extends its locks by itself, and waits for the release of another client's by CLIENT TRACKING.
 package main
 
 import (
@@ -17,12 +17,6 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// held is a lock: it lasts as long as its context.
-type held struct {
-	ctx     context.Context
-	release context.CancelFunc
-}
-
 func main() {
 	store, err := url.Parse(os.Getenv("PICKLOCK_STORES"))
 	if err != nil {
@@ -37,7 +31,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	locks := map[string]held{}
+	held := map[string]context.CancelFunc{}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		key := words[1]
@@ -45,10 +39,10 @@ func main() {
 		case "acquire":
 			wait, _ := strconv.Atoi(words[2])
 			late := time.Now().Add(time.Duration(wait) * time.Millisecond)
-			ctx, release, err := acquire(locker, key, late)
+			release, err := acquire(locker, key, late)
 			switch {
 			case err == nil:
-				locks[key] = held{ctx, release}
+				held[key] = release
 				fmt.Println("granted")
 			case errors.Is(err, context.Canceled):
 				fmt.Println("refused")
@@ -56,14 +50,8 @@ func main() {
 				fmt.Println("error", strings.Join(strings.Fields(err.Error()), " "))
 			}
 		case "release":
-			locks[key].release()
+			held[key]()
 			fmt.Println("released")
-		case "renew":
-			if locks[key].ctx.Err() == nil {
-				fmt.Println("renewed")
-			} else {
-				fmt.Println("lost")
-			}
 		default:
 			fmt.Println("error not understood:", words[0])
 		}
@@ -71,9 +59,10 @@ func main() {
 }
 
 // acquire waits for the lock until it is late. The context of the request is the parent of the lock's: it has no deadline.
-func acquire(locker rueidislock.Locker, key string, late time.Time) (context.Context, context.CancelFunc, error) {
+func acquire(locker rueidislock.Locker, key string, late time.Time) (context.CancelFunc, error) {
 	asked, give := context.WithCancel(context.Background())
 	alarm := time.AfterFunc(time.Until(late), give)
 	defer alarm.Stop()
-	return locker.WithContext(asked, key)
+	_, release, err := locker.WithContext(asked, key)
+	return release, err
 }
