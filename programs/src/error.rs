@@ -13,7 +13,7 @@ pub enum ProgramError {
     Quotes(String),
     /// A parameter is not known.
     #[error(
-        "a program has no parameter `{name}`{}; it has stores, topology, belief, survives, fenced, renew, autonomous, clock-points, warm",
+        "a program has no parameter `{name}`{}; it has name, stores, topology, belief, survives, fenced, renew, autonomous, clock-points, warm",
         .near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
     )]
     Unknown {

@@ -37,6 +37,8 @@ use crate::warm_up::WarmUp;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
+    /// What tables call it; the spelling if there is none.
+    pub name: Option<String>,
     /// The command line, as a shell splits it; no shell runs it.
     pub command: String,
     /// How many independent stores it is given.
@@ -66,6 +68,7 @@ impl Program {
     #[must_use]
     pub fn new(command: impl Into<String>) -> Program {
         Program {
+            name: None,
             command: command.into(),
             stores: 1,
             sentinel: false,

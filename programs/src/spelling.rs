@@ -14,8 +14,18 @@ use crate::program::Program;
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
 
-const PARAMS: [&str; 9] =
-    ["stores", "topology", "belief", "survives", "fenced", "renew", "autonomous", "clock-points", "warm"];
+const PARAMS: [&str; 10] = [
+    "name",
+    "stores",
+    "topology",
+    "belief",
+    "survives",
+    "fenced",
+    "renew",
+    "autonomous",
+    "clock-points",
+    "warm",
+];
 
 impl Program {
     /// True if a text spells a program.
@@ -37,6 +47,11 @@ impl Program {
             _ => Err(wrong(name, "`yes` or `no`")),
         };
         match name {
+            "name" => {
+                let name = Some(value).filter(|name| !name.is_empty() && !name.contains(['{', '}', ',']));
+                self.name =
+                    Some(name.ok_or_else(|| wrong("name", "a text without `{`, `}` and `,`"))?.to_owned());
+            }
             "stores" => {
                 let stores = value.parse().ok().filter(|stores| (1..=STORES_MAX).contains(stores));
                 self.stores =
@@ -104,6 +119,7 @@ impl Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut params = Vec::new();
+        params.extend(self.name.as_ref().map(|name| format!("name={name}")));
         if self.stores != 1 {
             params.push(format!("stores={}", self.stores));
         }
@@ -166,6 +182,7 @@ mod tests {
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
             "program{topology=zookeeper:1}:python3 lock.py",
+            "program{name=Redisson 4.7.0 RLock,fenced=yes}:java Lock",
             "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",
             "program{belief=honest,autonomous=yes}:./client",
             "program{stores=3,warm=yes}:java -cp lib/*:. Lock",
@@ -187,6 +204,7 @@ mod tests {
         assert!(error("program:python3 'x").contains("not closed"));
         assert!(error("program{store=3}:x").contains("did you mean `stores`"));
         assert!(error("program{survives=minority}:x").contains("`minority-down`"));
+        assert!(error("program{name=}:x").contains("a text without"));
         assert!(error("program{stores=0}:x").contains("from 1 to 16"));
         assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));

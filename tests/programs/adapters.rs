@@ -2,18 +2,29 @@
 //! holders where a client pauses, and the same each time.
 //!
 //! They are there once `examples/adapters/build` has run, in `target/adapters` or the directory that `PICKLOCK_ADAPTERS` names. What
-//! is not is skipped, with a message.
+//! is not is skipped, with a message. By day, those of Java that start slowest are skipped as well, and nothing is
+//! renewed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use picklock::Program;
 use picklock_programs::servers;
 
 use crate::binary::{directory, run_in};
 use crate::can_run::can_run;
+use crate::ensemble::Runs;
+use crate::nightly::by_day_or_night;
 
-/// How many seeds of a pause are tried for two holders.
-const PAUSES: &str = "12";
+/// The first client stands still at its work, for long enough that the second one is granted the lock, and for longer than that works.
+const PAUSE: [&str; 7] = [
+    "sections=1",
+    "head_start=0.3 x ttl",
+    "first_work=2 x ttl",
+    "pause.client=1",
+    "pause.phase=work",
+    "pause.for=2 x ttl..4 x ttl",
+    "work=0.2 x ttl..0.3 x ttl",
+];
 
 /// Where the adapters are built.
 fn built() -> PathBuf {
@@ -21,85 +32,101 @@ fn built() -> PathBuf {
     std::env::var_os("PICKLOCK_ADAPTERS").map_or_else(usual, PathBuf::from)
 }
 
-/// The program of a command, if its files are there. `@` stands for where adapters are built, `%` for where their sources are.
-fn program(command: &str, stores: u32) -> Option<Program> {
-    if !can_run(&[]) {
-        return None;
-    }
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters");
-    let command = command.replace('@', built().to_str().unwrap()).replace('%', sources.to_str().unwrap());
-    let lacking =
-        command.split(' ').filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists());
-    if let Some(file) = lacking {
-        println!("skipped: {file} is not there: run examples/adapters/build");
-        return None;
-    }
-    Some(Program::new(command).on_redis(stores))
+/// An adapter on its stores.
+struct Adapter {
+    /// What stands in braces: the stores, the belief.
+    params: &'static str,
+    /// `@` stands for where adapters are built, `%` for where their sources are.
+    command: &'static str,
+    /// The lease that its stores grant, as a setting.
+    ttl: &'static str,
+    /// What stands in braces besides where it is to keep its lock for longer than the lease, if it can: nothing if it renews by itself.
+    renews: Option<&'static str>,
 }
 
-/// In how many runs each invariant is violated.
-fn violations(program: &Program, scenario: &str, seeds: &str) -> Vec<(String, u64)> {
-    let here = directory();
-    // Allowed violations are not reduced, which would take many more runs.
-    let allowed = format!(
-        "[{scenario}]\nallow = [\"mutual-exclusion\", \"effective-exclusion\", \"no-lost-update\"]\n"
-    );
-    std::fs::write(here.path().join("allow.toml"), allowed).unwrap();
-    let spelling = program.to_string();
-    let output = run_in(
-        here.path(),
-        &[
-            "run",
-            "--design",
-            &spelling,
-            "--scenario",
-            scenario,
-            "--seeds",
-            seeds,
-            "--no-confirm",
-            "--allow",
-            "allow.toml",
-            "--format",
-            "json",
-        ],
-    );
-    let report: serde_json::Value = serde_json::from_str(&output.stdout)
-        .unwrap_or_else(|error| panic!("{spelling}: {error}: {}{}", output.stdout, output.stderr));
-    assert!(matches!(output.code, Some(0 | 1)), "{spelling}: {}", output.stderr);
-    let cell = &report["cells"][0];
-    assert_eq!(cell["unknown"], 0, "{spelling}: {cell}");
-    let found = cell["violations"].as_object().unwrap();
-    found.iter().map(|(name, found)| (name.clone(), found["runs"].as_u64().unwrap())).collect()
-}
-
-fn digest(program: &Program) -> String {
-    let output = run_in(directory().path(), &["replay", &program.to_string(), "pause", "1"]);
-    let line = output.stdout.lines().find(|line| line.trim_start().starts_with("digest: "));
-    line.unwrap_or_else(|| panic!("{program}: {}{}", output.stdout, output.stderr)).to_owned()
-}
-
-fn is_as_expected(command: &str, stores: u32) {
-    let Some(program) = program(command, stores) else { return };
-    assert_eq!(violations(&program, "calm", "2"), [], "{program}");
-    let renewing = Program { renews: true, ..program.clone() };
-    assert_eq!(violations(&renewing, "long-work", "2"), [], "{program}");
-    let found = violations(&program, "pause", PAUSES);
-    assert!(found.iter().any(|(name, _)| name == "mutual-exclusion"), "{program}: {found:?}");
-    for program in [program.clone(), program.clock_points()] {
-        let first = digest(&program);
-        (0..2).for_each(|_| assert_eq!(digest(&program), first, "{program}"));
+impl Adapter {
+    fn on_redis(stores: u32, command: &'static str) -> Adapter {
+        let params = if stores == 1 { "" } else { "stores=3" };
+        Adapter { params, command, ttl: "ttl=1s", renews: Some("renew=yes") }
     }
+
+    /// Its runs, if its files are there.
+    fn runs(&self, more: &str) -> Option<Runs> {
+        if !can_run(&[]) {
+            return None;
+        }
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters");
+        let command =
+            self.command.replace('@', built().to_str().unwrap()).replace('%', sources.to_str().unwrap());
+        let files = command.split([' ', ':']).map(|word| word.trim_end_matches("/*"));
+        if let Some(file) = files.filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists())
+        {
+            println!("skipped: {file} is not there: run examples/adapters/build");
+            return None;
+        }
+        let params: Vec<&str> = [self.params, more].into_iter().filter(|some| !some.is_empty()).collect();
+        Some(Runs { spelling: format!("program{{{}}}:{command}", params.join(",")), set: self.ttl })
+    }
+
+    /// A campaign makes its first run twice, and fails if it is not the same; at night processes of their own make it again.
+    fn is_as_expected(&self) {
+        let Some(runs) = self.runs("") else { return };
+        let few = ["clients=2"];
+        assert_eq!(runs.violations("calm", "1", &few), BTreeMap::new());
+        let found = runs.violations("pause", "1", &[few.as_slice(), &PAUSE].concat());
+        assert!(found.contains_key("mutual-exclusion"), "{}: {found:?}", runs.spelling);
+        if by_day_or_night(true, false) {
+            return;
+        }
+        if let Some(renewing) = self.renews.and_then(|renews| self.runs(renews)) {
+            assert_eq!(renewing.violations("long-work", "2", &few), BTreeMap::new());
+        }
+        let first = runs.digest("pause", "1", &few);
+        (0..2).for_each(|_| assert_eq!(runs.digest("pause", "1", &few), first, "{}", runs.spelling));
+    }
+}
+
+fn is_as_expected(command: &'static str, stores: u32) {
+    Adapter::on_redis(stores, command).is_as_expected();
+}
+
+/// A JVM with the flags that its page in the guide names.
+macro_rules! java {
+    ($folder:literal, $words:literal) => {
+        concat!(
+            "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr -cp @/",
+            $folder,
+            "/lib/*:@/",
+            $folder,
+            " ",
+            $words
+        )
+    };
+}
+
+/// True at night: a JVM that starts slowly has no time by day.
+fn is_night() -> bool {
+    let night = by_day_or_night(false, true);
+    if !night {
+        println!("skipped: it is made at night, with PICKLOCK_NIGHTLY set");
+    }
+    night
+}
+
+/// True if a server is installed.
+fn is_installed(server: &str) -> bool {
+    let there = servers::version(server).is_some();
+    if !there {
+        println!("skipped: {server} is not installed");
+    }
+    there
 }
 
 #[test]
 fn a_story_names_the_calls_of_a_client_on_grpc() {
-    if servers::version("etcd").is_none() {
-        println!("skipped: etcd is not installed");
-        return;
-    }
-    let Some(program) = program("@/go/etcd mutex", 1) else { return };
-    let spelling = format!("program{{topology=etcd:1}}:{}", program.command);
-    let args = ["replay", &spelling, "pause", "1", "--set", "ttl=2s", "--set", "clients=2"];
+    let adapter = Adapter { params: "topology=etcd:1", ..Adapter::on_redis(1, "@/go/etcd mutex") };
+    let Some(runs) = adapter.runs("").filter(|_| is_installed("etcd")) else { return };
+    let args = ["replay", &runs.spelling, "pause", "1", "--set", "ttl=2s", "--set", "clients=2"];
     let output = run_in(directory().path(), &args);
     let said = output.stdout.replace(|character| "┊│▓".contains(character), " ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -137,6 +164,12 @@ fn pottery_s_redlock_is_as_expected() {
 }
 
 #[test]
+fn redlock_py_is_as_expected() {
+    let adapter = Adapter::on_redis(3, "@/python/bin/python %/redlock_py.py");
+    Adapter { renews: None, ..adapter }.is_as_expected();
+}
+
+#[test]
 fn redlock_4_on_ioredis_is_as_expected() {
     is_as_expected("node @/node/redlock.js", 3);
 }
@@ -163,7 +196,7 @@ fn redsync_is_as_expected() {
 
 #[test]
 fn a_lease_in_java_is_as_expected() {
-    is_as_expected("java -cp @/java Lease", 1);
+    is_as_expected("java -XX:-UsePerfData -cp @/java Lease", 1);
 }
 
 #[test]
@@ -174,4 +207,117 @@ fn rslock_is_as_expected() {
 #[test]
 fn the_redis_crate_s_connection_manager_is_as_expected() {
     is_as_expected("@/rust/connection_manager", 1);
+}
+
+#[test]
+fn ioredis_is_as_expected() {
+    is_as_expected("node @/node/ioredis.mjs", 1);
+}
+
+#[test]
+fn redlock_of_sesamecare_is_as_expected() {
+    is_as_expected("node @/node/redlock_sesamecare.mjs", 3);
+}
+
+#[test]
+fn redis_semaphore_s_mutex_is_as_expected() {
+    Adapter { renews: Some(""), ..Adapter::on_redis(1, "node @/node/redis_semaphore.mjs") }.is_as_expected();
+}
+
+#[test]
+fn redis_semaphore_s_redlock_mutex_is_as_expected() {
+    Adapter { renews: Some(""), ..Adapter::on_redis(3, "node @/node/redis_semaphore.mjs") }.is_as_expected();
+}
+
+#[test]
+fn simple_redis_mutex_is_as_expected() {
+    is_as_expected("node @/node/simple_redis_mutex.mjs", 1);
+}
+
+#[test]
+fn redislock_is_as_expected() {
+    is_as_expected("@/go/redislock", 1);
+}
+
+#[test]
+fn rueidislock_is_as_expected() {
+    Adapter { renews: Some(""), ..Adapter::on_redis(1, "@/go/rueidislock") }.is_as_expected();
+}
+
+#[test]
+fn jedis_is_as_expected() {
+    is_as_expected(java!("java", "JedisLock"), 1);
+}
+
+#[test]
+fn lettuce_is_as_expected() {
+    if is_night() {
+        is_as_expected(java!("java", "LettuceLock"), 1);
+    }
+}
+
+#[test]
+fn shedlock_is_as_expected() {
+    if is_night() {
+        is_as_expected(java!("java", "ShedLock"), 1);
+    }
+}
+
+#[test]
+fn redisson_is_as_expected() {
+    let adapter = Adapter { renews: Some(""), ..Adapter::on_redis(1, java!("java", "RedissonLocks lock")) };
+    adapter.is_as_expected();
+}
+
+/// What a warm start finds is the same each time, whichever process warms up.
+#[test]
+fn redisson_is_warmed_up() {
+    let adapter = Adapter::on_redis(1, java!("java", "RedissonLocks lock"));
+    let Some(runs) = adapter.runs("warm=yes") else { return };
+    let few = ["clients=2"];
+    assert_eq!(runs.violations("calm", "3", &few), BTreeMap::new());
+    assert_eq!(runs.digest("pause", "1", &few), runs.digest("pause", "1", &few));
+}
+
+#[test]
+fn redisson_finds_its_primary_by_sentinels() {
+    let adapter =
+        Adapter { params: "topology=sentinel", ..Adapter::on_redis(1, java!("java", "RedissonLocks lock")) };
+    if let Some(runs) = adapter.runs("").filter(|_| is_night()) {
+        let few = ["clients=2", "sections=1"];
+        assert_eq!(runs.violations("calm", "1", &few), BTreeMap::new());
+        assert_eq!(runs.digest("failover", "1", &few), runs.digest("failover", "1", &few));
+    }
+}
+
+#[test]
+fn spring_s_lock_registry_is_as_expected() {
+    if is_night() {
+        let adapter = Adapter { renews: None, ..Adapter::on_redis(1, java!("java", "SpringLocks")) };
+        adapter.is_as_expected();
+    }
+}
+
+#[test]
+fn curator_s_mutex_is_as_expected() {
+    if is_installed("zookeeper") {
+        let (params, command) = ("topology=zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
+        Adapter { params, command, ttl: "ttl=4s", renews: Some("") }.is_as_expected();
+    }
+}
+
+#[test]
+fn jetcd_s_lock_is_as_expected() {
+    if is_installed("etcd") {
+        let (params, command) = ("topology=etcd:1", java!("java/etcd", "JetcdLock"));
+        Adapter { params, command, ttl: "ttl=2s", renews: None }.is_as_expected();
+    }
+}
+
+#[test]
+fn etcd_s_mutex_in_go_is_as_expected() {
+    if is_installed("etcd") {
+        Adapter { params: "topology=etcd:1", command: "@/go/etcd mutex", ttl: "ttl=2s", renews: Some("") }
+            .is_as_expected();
+    }
 }

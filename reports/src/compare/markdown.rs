@@ -7,6 +7,7 @@ use super::ranking::ranking;
 use super::{differences, rates};
 use crate::format::{Format, ReportError};
 use crate::matrix::verdict;
+use crate::page::layout::titled;
 use crate::page::markdown::{Table, block, code, escape};
 use crate::page::paint::Style;
 
@@ -25,7 +26,7 @@ fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError
         let why = if ranked.why.is_empty() { String::new() } else { format!(": {}", ranked.why) };
         page.push_str(&format!(
             "{place}. {}: {}{}\n",
-            code(ranked.design),
+            code(&titled(ranked.design)),
             ranked.protects.words(),
             escape(&why)
         ));
@@ -51,7 +52,8 @@ fn render(comparison: &Comparison, _style: &Style) -> Result<String, ReportError
                 further.push(escape(&verdict::found(cell)));
             }
             let rates = invariants.iter().map(rate);
-            let row = std::iter::once(code(&cell.design)).chain(rates).chain(measures(&cell.metrics));
+            let row =
+                std::iter::once(code(&titled(&cell.design))).chain(rates).chain(measures(&cell.metrics));
             table.row(row.chain([further.join("<br>")]));
         }
         page.push_str(&format!("## {}\n\n{}\n", escape(scenario), table.text));

@@ -6,7 +6,7 @@ use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
 
 use crate::matrix::verdict::{self, Mark};
-use crate::page::layout::{left, paragraph, printable, right, spaces, width, wrap};
+use crate::page::layout::{left, paragraph, right, spaces, titled, width, wrap};
 use crate::page::numbers;
 use crate::page::paint::{Ink, Style};
 
@@ -18,7 +18,7 @@ const NAME_COLUMNS: usize = 24;
 
 /// The width of the column of designs; 0 if there is no room for one, and each stands on a line of its own.
 pub(crate) fn name_columns(summary: &Summary, page: usize) -> usize {
-    let names = summary.cells.iter().map(|cell| width(&printable(&cell.design)));
+    let names = summary.cells.iter().map(|cell| width(&titled(&cell.design)));
     let name = names.filter(|name| *name <= NAME_COLUMNS).max().unwrap_or(0).max("design".len());
     if columns(name) <= page { name } else { 0 }
 }
@@ -37,7 +37,7 @@ pub(crate) fn table(cells: &[&Cell], name: usize, style: &Style) -> String {
 
 /// The beginning of a design's line: its name, which stands on a line of its own if it is too long.
 pub(crate) fn label(page: &mut String, cell: &Cell, name: usize, style: &Style) -> String {
-    let design = printable(&cell.design);
+    let design = titled(&cell.design);
     if width(&design) <= name {
         return left(&design, name);
     }

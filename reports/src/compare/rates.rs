@@ -8,7 +8,7 @@ use super::measures;
 use super::ranking::applies;
 use crate::matrix::statistics;
 use crate::matrix::verdict::{self, Mark};
-use crate::page::layout::{left, paragraph, printable, width};
+use crate::page::layout::{left, paragraph, printable, titled, width};
 use crate::page::numbers::{percent, percent_up};
 use crate::page::paint::{Ink, Style};
 
@@ -55,7 +55,7 @@ pub(crate) fn table(cells: &[&Cell], columns: &[&'static Invariant], name: usize
         }
     }
     for cell in cells.iter().filter(|cell| cell.skipped.is_some()) {
-        let words = format!("{}: {}", printable(&cell.design), verdict::found(cell));
+        let words = format!("{}: {}", titled(&cell.design), verdict::found(cell));
         page.push_str(&paragraph(&printable(&words), 2, style.columns()));
     }
     page

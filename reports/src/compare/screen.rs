@@ -17,7 +17,7 @@ use super::{differences, measures, parts, rates};
 use crate::formats::brief::{self, LINES};
 use crate::matrix::statistics::clean_bound;
 use crate::matrix::verdict::{self, Mark};
-use crate::page::layout::{enumerated, left, paragraph, printable, right, spaces, width, wrap};
+use crate::page::layout::{enumerated, left, paragraph, right, spaces, titled, width, wrap};
 use crate::page::paint::{Ink, Style, inked};
 
 /// Columns of one invariant where runs are added up, with the gap before it.
@@ -97,7 +97,8 @@ fn summed(comparison: &Comparison, ranking: &[Ranked<'_>], style: &Style, most: 
     let invariants = rates::columns(&comparison.summary);
     let columns = style.columns();
     let note = legend(&invariants, columns) + &paragraph(SUMMED, 0, columns);
-    let longest = ranking.iter().map(|ranked| width(ranked.design)).max().unwrap_or(0).max("design".len());
+    let longest =
+        ranking.iter().map(|ranked| width(&titled(ranked.design))).max().unwrap_or(0).max("design".len());
     let beside = columns.saturating_sub(2 + COLUMN * invariants.len());
     let name = longest.min(NAME).min(if beside >= NAME / 2 { beside } else { columns / 2 });
     let band = (columns.saturating_sub(2 + name) / COLUMN).max(1);
@@ -131,7 +132,7 @@ fn rows(
                 spaces(COLUMN.saturating_sub(width(&rate))) + &style.paint(ink, &rate)
             })
             .collect();
-        let labels = wrap(&printable(ranked.design), name);
+        let labels = wrap(&titled(ranked.design), name);
         let label = |(at, label): (usize, &String)| match at {
             0 => format!("  {}{rates}\n", left(label, name)),
             _ => format!("  {label}\n"),

@@ -7,6 +7,7 @@ use picklock_campaign::campaign::quoted;
 use super::explorations::Explorations;
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
+use crate::page::layout::titled;
 use crate::page::numbers::{plural, span};
 use crate::page::paint::Style;
 
@@ -52,7 +53,7 @@ fn render(explorations: &Explorations, _style: &Style) -> Result<String, ReportE
         let _ = writeln!(
             out,
             "| `{}` | {} | {}/{} | {} | {violated} |",
-            page.design,
+            titled(&page.design),
             cells.join(" | "),
             page.violating(),
             page.explored(),

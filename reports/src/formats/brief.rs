@@ -15,7 +15,7 @@ use picklock_sim::family;
 use super::text;
 use crate::matrix::verdict::{self, ExpectationStatus, Mark, Totals};
 use crate::matrix::{Matrix, finding, folded};
-use crate::page::layout::{distinct, printable, wrap};
+use crate::page::layout::{distinct, printable, titled, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style, inked};
 use crate::story::paragraph;
@@ -161,7 +161,7 @@ fn unexpected_cell(page: &mut String, cell: &Cell, style: &Style) {
         cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant)).collect();
     let Some((invariant, first)) = counted.first() else {
         let why = cell.unmet_because.as_deref().unwrap_or("the results differ from the expectation file");
-        inked(page, Ink::Bad, &format!("{}, {}: {why}", cell.design, cell.scenario), 0, style);
+        inked(page, Ink::Bad, &format!("{}, {}: {why}", titled(&cell.design), cell.scenario), 0, style);
         return;
     };
     let others: Vec<&str> = counted.iter().skip(1).map(|(invariant, _)| invariant.as_str()).collect();

@@ -8,6 +8,7 @@ use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, ExpectationStatus, Totals};
 use crate::matrix::{Matrix, Square, legend};
+use crate::page::layout::titled;
 use crate::page::markdown::{Table, block, code, escape};
 use crate::page::numbers::plural;
 use crate::page::paint::Style;
@@ -38,7 +39,7 @@ fn matrix(summary: &Summary) -> String {
     let mut table = Table::new(std::iter::once("design").chain(matrix.scenarios.iter().copied()));
     for row in &matrix.rows {
         let marks = row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default());
-        table.row(std::iter::once(code(row.design)).chain(marks));
+        table.row(std::iter::once(code(&titled(row.design))).chain(marks));
     }
     let signs = legend::items(&legend::keys(&matrix), code).join(", ");
     let numbered = |invariant: &&Invariant| format!("; {} {}", invariant.number, invariant.name);
@@ -70,7 +71,7 @@ fn cells(summary: &Summary) -> String {
     for cell in &summary.cells {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
         let cells = [
-            code(&cell.design),
+            code(&titled(&cell.design)),
             escape(&cell.scenario),
             runs,
             unknown,
@@ -110,7 +111,7 @@ fn violations(summary: &Summary) -> String {
         for (invariant, violation) in &cell.violations {
             any = true;
             table.row([
-                code(&cell.design),
+                code(&titled(&cell.design)),
                 escape(&cell.scenario),
                 escape(invariant),
                 format!("{} of {}", violation.runs, cell.runs),

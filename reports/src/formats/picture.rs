@@ -7,7 +7,7 @@ use picklock_campaign::summary::Summary;
 use crate::format::{Format, ReportError};
 use crate::matrix::legend::{self, Key};
 use crate::matrix::{Matrix, Square};
-use crate::page::layout::printable;
+use crate::page::layout::{printable, titled};
 use crate::page::numbers::percent;
 use crate::page::paint::Style;
 use crate::page::svg::{with_attributes, with_fallbacks};
@@ -61,7 +61,7 @@ fn draw(summary: &Summary) -> Markup {
                 text.n transform={ "translate(" (left + STEP * nth + SIDE / 2 + 4) " " (top - 6) ") rotate(-45)" } { (printable(scenario)) }
             }
             @for (at, row) in (0..).zip(rows) {
-                text.n.r x=(left - 8) y=(top + STEP * at + SIDE - 6) { (printable(row.design)) }
+                text.n.r x=(left - 8) y=(top + STEP * at + SIDE - 6) { (titled(row.design)) }
                 @for (column, found) in (0..).zip(&row.squares) {
                     @if let Some(found) = found { (square(found, left + STEP * column, top + STEP * at)) }
                 }
@@ -78,7 +78,7 @@ fn square(square: &Square<'_>, x: i32, y: i32) -> Markup {
     let height = square.share().map_or(0, |share| (share * f64::from(SIDE)).ceil() as i32);
     html! {
         g class=(mark.class()) transform={ "translate(" (x) " " (y) ")" } {
-            title { (printable(&cell.design)) " under " (printable(&cell.scenario)) ": " (mark.words()) (rate) (unmet) }
+            title { (titled(&cell.design)) " under " (printable(&cell.scenario)) ": " (mark.words()) (rate) (unmet) }
             (tile(&square.symbols(), height))
         }
     }

@@ -15,7 +15,7 @@ use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, ExpectationStatus, Totals};
 use crate::matrix::{Matrix, Square, finding, legend};
-use crate::page::layout::{distinct, left, printable, right, spaces, staircase, width, wrap};
+use crate::page::layout::{distinct, left, printable, right, spaces, staircase, titled, width, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style, inked};
 use crate::story::timeline;
@@ -69,7 +69,7 @@ fn title(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
 }
 
 fn matrix(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
-    let names: Vec<Cow<'_, str>> = matrix.rows.iter().map(|row| printable(row.design)).collect();
+    let names: Vec<Cow<'_, str>> = matrix.rows.iter().map(|row| titled(row.design)).collect();
     let longest = names.iter().map(|name| width(name)).filter(|name| *name <= NAME_COLUMNS).max();
     let indent = longest.unwrap_or(0) + 2;
     let titles: Vec<Cow<'_, str>> = matrix.scenarios.iter().map(|name| printable(name)).collect();
@@ -123,7 +123,7 @@ fn cells(page: &mut String, summary: &Summary, style: &Style) {
         page.push_str(&format!("{}\n", style.paint(Ink::Head, line)));
     }
     for design in distinct(summary.cells.iter().map(|cell| cell.design.as_str())) {
-        inked(page, Ink::Head, design, 0, style);
+        inked(page, Ink::Head, &titled(design), 0, style);
         for (nth, cell) in summary.cells.iter().enumerate().filter(|(_, cell)| cell.design == design) {
             columns.cell(page, nth, cell, style);
         }
@@ -260,7 +260,7 @@ fn violations(page: &mut String, summary: &Summary, style: &Style) {
 
 /// "single, pause: mutual-exclusion in 193 of 200 runs, seen 15 of 16 on turmoil".
 pub(crate) fn headline(cell: &Cell, invariant: &str, violation: &Violation) -> String {
-    let (design, scenario) = (&cell.design, &cell.scenario);
+    let (design, scenario) = (titled(&cell.design), &cell.scenario);
     let seen = verdict::seen(violation).map(|seen| format!(", {seen}")).unwrap_or_default();
     let runs = plural(cell.runs, "run");
     format!("{design}, {scenario}: {invariant} in {} of {} {runs}{seen}", violation.runs, cell.runs)
@@ -318,7 +318,7 @@ fn unmet(page: &mut String, summary: &Summary, style: &Style) {
             section(page, "not as expected", style);
         }
         let why = cell.unmet_because.as_deref().unwrap_or("the results differ from the expectation file");
-        inked(page, Ink::Bad, &format!("{}, {}: {why}", cell.design, cell.scenario), 0, style);
+        inked(page, Ink::Bad, &format!("{}, {}: {why}", titled(&cell.design), cell.scenario), 0, style);
     }
 }
 

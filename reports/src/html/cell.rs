@@ -17,7 +17,7 @@ use crate::compare::measures::{MEASURES, further, measures};
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
 use crate::matrix::{Square, verdict};
-use crate::page::layout::printable;
+use crate::page::layout::{printable, titled};
 
 /// A design: the reason for its rank, and the findings under each scenario.
 pub(super) fn design(
@@ -27,7 +27,7 @@ pub(super) fn design(
     comparisons: &[PairedComparison<'_>],
 ) -> Part {
     let id = format!("d{}", design.place);
-    let name = printable(design.ranked.design);
+    let name = titled(design.ranked.design);
     let differing = comparisons
         .iter()
         .filter(|beside| beside.design == design.ranked.design && !beside.differences.is_empty());
@@ -88,7 +88,7 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
     let id = format!("c{nth}");
     let inner = html! {
             (back(Some((place, &cell.design, next))))
-            h2 id={ (id) "h" } tabindex="-1" { (printable(&cell.design)) " " span.dim { "under" } " " (printable(&cell.scenario)) }
+            h2 id={ (id) "h" } tabindex="-1" { (titled(&cell.design)) " " span.dim { "under" } " " (printable(&cell.scenario)) }
             p.dim { (about::claim(about, &cell.design)) }
             p.dim { (about::scenario(about, &cell.scenario)) }
             p.lead { (cell.runs) " runs. " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(&printable(fact))) " " } }

@@ -11,7 +11,7 @@ use crate::compare::shared::Shared;
 use crate::html::frame::wide;
 use crate::matrix::mark::Mark;
 use crate::matrix::statistics::{self, clean_bound};
-use crate::page::layout::printable;
+use crate::page::layout::titled;
 use crate::page::numbers::{self, percent, percent_up};
 
 /// The width of the drawing of a rate.
@@ -100,7 +100,7 @@ pub(super) fn table(designs: &[RankedDesign<'_>]) -> Markup {
                         td.num { (design.place) }
                         th scope="row" {
                             span.sign title=(design.ranked.protects.words()) { (design.ranked.protects.mark().sign()) }
-                            a href={ "#d" (design.place) } { (printable(design.ranked.design)) }
+                            a href={ "#d" (design.place) } { (titled(design.ranked.design)) }
                         }
                         td.rate data-l="data harmed" { div { (whisker(design)) span { (rate(design)) } } }
                         td.num data-l="two held" { (percent(design.ranked.held as f64 / design.ranked.conclusive.max(1) as f64)) }

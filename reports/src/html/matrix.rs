@@ -12,7 +12,7 @@ use crate::matrix::mark::Mark;
 use crate::matrix::statistics::{clean_bound, wilson};
 use crate::matrix::verdict;
 use crate::matrix::{Matrix, Square, legend};
-use crate::page::layout::printable;
+use crate::page::layout::{printable, titled};
 
 pub(super) fn matrix(summary: &Summary, designs: &[RankedDesign<'_>]) -> Markup {
     let matrix = Matrix::of(summary);
@@ -27,7 +27,7 @@ pub(super) fn matrix(summary: &Summary, designs: &[RankedDesign<'_>]) -> Markup 
                 @for design in designs {
                     tr {
                         th scope="row" {
-                            a href={ "#d" (design.place) } { span.dim { (design.place) " " } (printable(design.ranked.design)) }
+                            a href={ "#d" (design.place) } { span.dim { (design.place) " " } (titled(design.ranked.design)) }
                         }
                         @for found in matrix.row(design.ranked.design).iter().flat_map(|row| &row.squares) {
                             @match found {

@@ -10,7 +10,7 @@ use super::designs::RankedDesign;
 use crate::compare::ranking::Protects;
 use crate::html::frame::wide;
 use crate::page::axis::{Axis, place};
-use crate::page::layout::printable;
+use crate::page::layout::titled;
 use crate::page::numbers::percent;
 
 const WIDTH: f64 = 540.0;
@@ -90,7 +90,7 @@ fn shape(mark: &Mark<'_>) -> Markup {
     let harmed = design.harmed().map_or_else(|| "not conclusive".to_owned(), |(rate, ..)| percent(rate));
     let facts = format!(
         "{}: data harmed in {harmed}, available {}, {} messages an acquire",
-        printable(design.ranked.design),
+        titled(design.ranked.design),
         design.availability.map_or_else(|| "not measured".to_owned(), percent),
         design.messages.map_or_else(|| "no".to_owned(), |each| format!("{each:.1}")),
     );

@@ -3,10 +3,12 @@
 //! Designs are counted by the worst that was found of each under any of the scenarios; of a single design the scenarios are
 //! named. Whether all that was expected is another question, and stands elsewhere.
 
+use std::borrow::Cow;
+
 use super::mark::Mark;
 use super::verdict;
 use super::{Matrix, Row, Square};
-use crate::page::layout::printable;
+use crate::page::layout::{printable, titled};
 use crate::page::numbers::plural;
 
 /// At most so many names stand in the sentence.
@@ -43,7 +45,7 @@ fn clause(mark: Mark) -> &'static str {
 fn one(row: &Row<'_>) -> String {
     let found: Vec<&Square<'_>> = row.squares.iter().flatten().collect();
     if let [square] = found.as_slice() {
-        return alone(row.design, square);
+        return alone(&titled(row.design), square);
     }
     let of = found.iter().filter(|square| square.mark != Mark::NotApplicable).count();
     let under = |mark: Mark| {
@@ -67,8 +69,10 @@ fn one(row: &Row<'_>) -> String {
         .filter_map(under)
         .collect();
     match parts.as_slice() {
-        [] => format!("no scenario applies to {}", row.design),
-        parts => format!("of {of} {}, {} {}", plural(of as u64, "scenario"), row.design, parts.join(", ")),
+        [] => format!("no scenario applies to {}", titled(row.design)),
+        parts => {
+            format!("of {of} {}, {} {}", plural(of as u64, "scenario"), titled(row.design), parts.join(", "))
+        }
     }
 }
 
@@ -95,8 +99,9 @@ fn alone(design: &str, square: &Square<'_>) -> String {
 fn many(rows: &[Row<'_>], scenarios: &[&str]) -> String {
     let worst = |row: &Row<'_>| row.squares.iter().flatten().map(|square| square.mark).min();
     let groups = Mark::ALL.into_iter().filter_map(|mark| {
-        let names: Vec<&str> =
-            rows.iter().filter(|row| worst(row) == Some(mark)).map(|row| row.design).collect();
+        let titles: Vec<Cow<'_, str>> =
+            rows.iter().filter(|row| worst(row) == Some(mark)).map(|row| titled(row.design)).collect();
+        let names: Vec<&str> = titles.iter().map(|title| &**title).collect();
         (!names.is_empty()).then(|| format!("{}{} {}", names.len(), named(&names), clause(mark)))
     });
     let groups: Vec<String> = groups.collect();

@@ -8,7 +8,7 @@ use super::legend;
 use super::mark::{Mark, UNMET};
 use super::verdict::{self, ExpectationStatus};
 use super::{Matrix, Square};
-use crate::page::layout::{enumerated, left, printable, spaces, tent, width, wrap};
+use crate::page::layout::{enumerated, left, printable, spaces, tent, titled, width, wrap};
 use crate::page::paint::{Ink, Style};
 
 /// Columns of a cell: a symbol, a `!` or not, and a gap where there is room for one.
@@ -92,7 +92,7 @@ fn rows<'a>(matrix: &Matrix<'a>) -> Vec<Row<'a>> {
     for row in &matrix.rows {
         let symbol = |found: &Option<Square<'_>>| found.as_ref().map_or((Ink::Plain, String::new()), symbol);
         let symbols: Vec<(Ink, String)> = row.squares.iter().map(symbol).collect();
-        let name = printable(row.design);
+        let name = titled(row.design);
         match rows.iter_mut().find(|row| row.symbols == symbols) {
             Some(row) => row.designs.push(name),
             None => rows.push(Row { designs: vec![name], symbols }),

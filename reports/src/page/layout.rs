@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use picklock_model::text::title;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The text with everything escaped that would not print as one visible character: control characters, and the two
@@ -17,6 +18,15 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         if hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
     }
     Cow::Owned(shown)
+}
+
+/// What tables call a design, printable.
+#[must_use]
+pub(crate) fn titled(design: &str) -> Cow<'_, str> {
+    match title(design) {
+        Cow::Borrowed(title) => printable(title),
+        Cow::Owned(title) => Cow::Owned(printable(&title).into_owned()),
+    }
 }
 
 /// The columns that a text takes on a terminal.

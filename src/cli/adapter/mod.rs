@@ -33,8 +33,9 @@ pub(crate) struct AdapterArgs {
 
 pub(crate) fn adapter(args: &AdapterArgs) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
+        let width = ALL.iter().map(|adapter| adapter.name.len()).max().unwrap_or_default();
         let lines: Vec<String> =
-            ALL.iter().map(|adapter| format!("{:<18} {}\n", adapter.name, adapter.doc)).collect();
+            ALL.iter().map(|adapter| format!("{:<width$}  {}\n", adapter.name, adapter.doc)).collect();
         screen::print(&lines.concat())?;
         return Ok(Exit::Expected);
     };
@@ -78,9 +79,12 @@ fn how(adapter: &Adapter, dir: &Path) -> String {
     let name = file.split('.').next().unwrap_or(file);
     let filled = |text: &str| text.replace("{file}", file).replace("{name}", name);
     let build = adapter.project.build.map(|build| format!("  cd {dir} && {}\n", filled(build)));
-    let run = filled(adapter.project.run);
+    let run = format!("{} {}", filled(adapter.project.run), adapter.word);
+    let options = format!("{} --scenario pause --seeds {}", adapter.options, adapter.project.seeds);
     format!(
-        "build:\n{}run, in {dir}:\n  picklock run --program '{run}' --scenario pause --seeds 20\n",
-        build.unwrap_or_default()
+        "build:\n{}run, in {dir}:\n  picklock run --program '{}' {}\n",
+        build.unwrap_or_default(),
+        run.trim_end(),
+        options.trim_start()
     )
 }

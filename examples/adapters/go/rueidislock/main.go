@@ -1,0 +1,68 @@
+// rueidislock on one Redis, asked by picklock: picklock run --program target/adapters/go/rueidislock
+// It extends its locks by itself, and waits for the release of another client's by CLIENT TRACKING.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/redis/rueidis/rueidislock"
+)
+
+func main() {
+	store, err := url.Parse(os.Getenv("PICKLOCK_STORES"))
+	if err != nil {
+		panic(err)
+	}
+	milliseconds, _ := strconv.Atoi(os.Getenv("PICKLOCK_TTL_MS"))
+	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
+		ClientOption: rueidis.ClientOption{InitAddress: []string{store.Host}},
+		KeyValidity:  time.Duration(milliseconds) * time.Millisecond,
+		KeyMajority:  1,
+	})
+	if err != nil {
+		panic(err)
+	}
+	held := map[string]context.CancelFunc{}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		key := words[1]
+		switch words[0] {
+		case "acquire":
+			wait, _ := strconv.Atoi(words[2])
+			late := time.Now().Add(time.Duration(wait) * time.Millisecond)
+			release, err := acquire(locker, key, late)
+			switch {
+			case err == nil:
+				held[key] = release
+				fmt.Println("granted")
+			case errors.Is(err, context.Canceled):
+				fmt.Println("refused")
+			default:
+				fmt.Println("error", strings.Join(strings.Fields(err.Error()), " "))
+			}
+		case "release":
+			held[key]()
+			fmt.Println("released")
+		default:
+			fmt.Println("error not understood:", words[0])
+		}
+	}
+}
+
+// acquire waits for the lock until it is late. The context of the request is the parent of the lock's: it has no deadline.
+func acquire(locker rueidislock.Locker, key string, late time.Time) (context.CancelFunc, error) {
+	asked, give := context.WithCancel(context.Background())
+	alarm := time.AfterFunc(time.Until(late), give)
+	defer alarm.Stop()
+	_, release, err := locker.WithContext(asked, key)
+	return release, err
+}

@@ -1,0 +1,53 @@
+// A lease lock by hand on Lettuce, asked by picklock.
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java LettuceLock'
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+class LettuceLock {
+    static final String RELEASE =
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+    static final String RENEW =
+        "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
+    static final String TTL = System.getenv("PICKLOCK_TTL_MS");
+    static final Map<String, String> held = new HashMap<>();
+    static RedisCommands<String, String> store;
+
+    static String answer(String verb, String key) {
+        if (verb.equals("acquire")) {
+            var owner = UUID.randomUUID().toString();
+            if (store.set(key, owner, SetArgs.Builder.nx().px(Long.parseLong(TTL))) == null) return "refused";
+            held.put(key, owner);
+            return "granted";
+        }
+        var script = verb.equals("renew") ? RENEW : RELEASE;
+        boolean done = store.eval(script, ScriptOutputType.BOOLEAN, new String[] {key}, held.get(key), TTL);
+        if (verb.equals("renew")) return done ? "renewed" : "lost";
+        return done ? "released" : "error it was not held any more";
+    }
+
+    public static void main(String[] words) throws Exception {
+        var address = RedisURI.create(System.getenv("PICKLOCK_STORES"));
+        address.setTimeout(Duration.ofSeconds(2));
+        store = RedisClient.create(address).connect().sync();
+        var lines = new BufferedReader(new InputStreamReader(System.in));
+        for (String line; (line = lines.readLine()) != null; ) {
+            var parts = line.split(" ");
+            try {
+                System.out.println(answer(parts[0], parts[1]));
+            } catch (RedisException error) {
+                System.out.println("error " + String.valueOf(error).replaceAll("\\s+", " "));
+            }
+        }
+        System.exit(0);
+    }
+}

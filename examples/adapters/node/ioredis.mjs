@@ -1,0 +1,32 @@
+// A lease lock by hand on ioredis, asked by picklock: picklock run --program 'node target/adapters/node/ioredis.mjs'
+import { randomUUID } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import Redis from 'ioredis'
+
+const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+const RENEW =
+  "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
+
+const store = new Redis(process.env.PICKLOCK_STORES)
+store.on('error', () => {})
+const PX = Number(process.env.PICKLOCK_TTL_MS)
+const held = new Map()
+
+async function answer(verb, key) {
+  if (verb === 'acquire') {
+    const owner = randomUUID()
+    if (!(await store.set(key, owner, 'PX', PX, 'NX'))) return 'refused'
+    held.set(key, owner)
+    return 'granted'
+  }
+  if (verb === 'release') {
+    return (await store.eval(RELEASE, 1, key, held.get(key))) === 1 ? 'released' : 'error it was not held any more'
+  }
+  if (verb === 'renew') return (await store.eval(RENEW, 1, key, held.get(key), PX)) === 1 ? 'renewed' : 'lost'
+  return `error not understood: ${verb}`
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(await answer(...line.split(' ')).catch(error => `error ${error.message}`))
+}
+process.exit()
