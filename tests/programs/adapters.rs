@@ -98,7 +98,7 @@ macro_rules! java {
             $folder,
             "/lib/*:@/",
             $folder,
-            " ",
+            "/adapters.jar ",
             $words
         )
     };
@@ -196,7 +196,7 @@ fn redsync_is_as_expected() {
 
 #[test]
 fn a_lease_in_java_is_as_expected() {
-    is_as_expected("java -XX:-UsePerfData -cp @/java Lease", 1);
+    is_as_expected("java -XX:-UsePerfData -cp @/java/lease.jar Lease", 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // A lease lock by hand on Jedis, asked by picklock.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java JedisLock'
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar JedisLock'
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.HashMap;

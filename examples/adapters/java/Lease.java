@@ -1,4 +1,4 @@
-// A lease lock by hand on Java's standard library, asked by picklock: picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java Lease'
+// A lease lock by hand on Java's standard library, asked by picklock: picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lease.jar Lease'
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,5 +1,5 @@
 // The locks of Redisson, asked by picklock; the first argument says which: lock, fair, spin, fenced, read, write, multi, red.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java RedissonLocks lock'
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar RedissonLocks lock'
 // Further arguments: `lease` asks for a lease and has no watchdog, `twice` takes and gives back a lock twice before each acquire,
 // `threads` has a thread for each acquire and its release, `batch` renews in the batches of lockWatchdogBatchSize=1,
 // `now` gives no time to wait, `seconds` asks for a lease in seconds, `first` asks for ten leases the first time and for none later,

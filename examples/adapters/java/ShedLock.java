@@ -1,5 +1,5 @@
 // ShedLock's provider on Spring Data Redis and Lettuce, asked by picklock.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java ShedLock'
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar ShedLock'
 // With the word `safe` it is built with safeUpdate(true): a release and an extension compare the owner.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

@@ -1,5 +1,5 @@
 // Spring Integration's RedisLockRegistry on Lettuce, asked by picklock.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java SpringLocks'
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar SpringLocks'
 // With the word `two`, client-1 also holds the lock of another key, which shares a lock of the process with the first.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

@@ -72,11 +72,12 @@ const GO_ALONE: Project = Project {
 
 /// Without the files by which JVMs of a machine find each other: a run would depend on who else runs there.
 const RUN_JAVA: &str = "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable \
-                        -Xlog:all=warning:stderr -cp lib/*:. {name}";
+                        -Xlog:all=warning:stderr -cp lib/*:adapter.jar {name}";
 
 const JAVA: Project = Project {
     files: &[file!("pom.xml", "java/pom.xml")],
-    build: Some("mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d . {file}"),
+    build: Some("mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d classes {file} && \
+         jar cf adapter.jar -C classes ."),
     run: RUN_JAVA,
     seeds: 4,
 };
@@ -87,8 +88,8 @@ const JAVA_ETCD: Project = Project { files: &[file!("pom.xml", "java/etcd/pom.xm
 
 const JAVA_ALONE: Project = Project {
     files: &[],
-    build: Some("javac -d . {file}"),
-    run: "java -XX:-UsePerfData -cp . {name}",
+    build: Some("javac -d classes {file} && jar cf adapter.jar -C classes ."),
+    run: "java -XX:-UsePerfData -cp adapter.jar {name}",
     seeds: 10,
 };
 
