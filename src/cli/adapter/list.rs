@@ -76,8 +76,10 @@ const RUN_JAVA: &str = "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtL
 
 const JAVA: Project = Project {
     files: &[file!("pom.xml", "java/pom.xml")],
-    build: Some("mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d classes {file} && \
-         jar cf adapter.jar -C classes ."),
+    build: Some(
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib && javac -cp 'lib/*' -d classes {file} && \
+         jar cf adapter.jar -C classes .",
+    ),
     run: RUN_JAVA,
     seeds: 4,
 };

@@ -1,7 +1,7 @@
 //! The descriptors of a process that is copied, and those that its copies are given: a copy shares none that has a state.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, btree_map::Entry},
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     os::{
@@ -180,6 +180,14 @@ impl Holdings {
     }
 }
 
+/// Both ends of the pipe that takes the place of this one.
+fn pipe(pipes: &mut BTreeMap<u64, (OwnedFd, OwnedFd)>, inode: u64) -> io::Result<&(OwnedFd, OwnedFd)> {
+    Ok(match pipes.entry(inode) {
+        Entry::Occupied(there) => there.into_mut(),
+        Entry::Vacant(place) => place.insert(pipe_with(PipeFlags::CLOEXEC)?),
+    })
+}
+
 /// What waits in a pipe to be read; it stays there.
 fn content(pipe: &OwnedFd) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; rustix::io::ioctl_fionread(pipe)? as usize];
@@ -234,50 +242,40 @@ impl<'a> Outfit<'a> {
 
     /// Gives a copy its descriptors, at one of its calls.
     pub(crate) fn place(&mut self, call: &Notice) -> io::Result<()> {
-        let mut pipes: BTreeMap<u64, (OwnedFd, OwnedFd)> = BTreeMap::new();
+        let mut pipes = BTreeMap::new();
         for held in &self.holdings.held {
-            match &held.kind {
-                Kind::End(end) => {
-                    let file = &self.ends.theirs[*end];
-                    rustix::io::ioctl_fionbio(file, held.flags.contains(OFlags::NONBLOCK))?;
-                    self.give(call, held, file.as_fd())?;
-                }
-                Kind::Epoll => self.give(call, held, epoll::create(epoll::CreateFlags::empty())?.as_fd())?,
-                Kind::Counter(value) => {
-                    let file = eventfd(*value, EventfdFlags::empty())?;
-                    rustix::io::ioctl_fionbio(&file, held.flags.contains(OFlags::NONBLOCK))?;
-                    self.give(call, held, file.as_fd())?;
-                }
-                Kind::PipeIn | Kind::PipeOut(_) => {
-                    if !pipes.contains_key(&held.inode) {
-                        pipes.insert(held.inode, pipe_with(PipeFlags::CLOEXEC)?);
-                    }
-                    let (reads, writes) = &pipes[&held.inode];
-                    let file = if let Kind::PipeOut(content) = &held.kind {
-                        rustix::io::write(writes, content)?;
-                        reads
-                    } else {
-                        writes
-                    };
-                    rustix::io::ioctl_fionbio(file, held.flags.contains(OFlags::NONBLOCK))?;
-                    self.give(call, held, file.as_fd())?;
-                }
-                Kind::Severed => {
-                    let kind = SocketType::STREAM;
-                    let (file, _) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
-                    rustix::io::ioctl_fionbio(&file, held.flags.contains(OFlags::NONBLOCK))?;
-                    self.give(call, held, file.as_fd())?;
-                }
-                Kind::File(position) => {
-                    let path = format!("/proc/{}/fd/{}", self.holdings.process, held.fd);
-                    let flags = held.flags.difference(OFlags::CLOEXEC | OFlags::NOFOLLOW);
-                    let mut file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
-                    file.seek(SeekFrom::Start(*position))?;
-                    self.give(call, held, file.as_fd())?;
-                }
+            let file = self.anew(held, &mut pipes)?;
+            if !matches!(held.kind, Kind::Epoll | Kind::File(_)) {
+                rustix::io::ioctl_fionbio(&file, held.flags.contains(OFlags::NONBLOCK))?;
             }
+            self.give(call, held, file.as_fd())?;
         }
         Ok(())
+    }
+
+    /// What takes the place of a descriptor.
+    fn anew(&self, held: &Holding, pipes: &mut BTreeMap<u64, (OwnedFd, OwnedFd)>) -> io::Result<OwnedFd> {
+        Ok(match &held.kind {
+            Kind::End(end) => self.ends.theirs[*end].try_clone()?,
+            Kind::Epoll => epoll::create(epoll::CreateFlags::empty())?,
+            Kind::Counter(value) => eventfd(*value, EventfdFlags::empty())?,
+            Kind::PipeIn => pipe(pipes, held.inode)?.1.try_clone()?,
+            Kind::PipeOut(content) => {
+                let (reads, writes) = pipe(pipes, held.inode)?;
+                rustix::io::write(writes, content)?;
+                reads.try_clone()?
+            }
+            Kind::Severed => {
+                socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?.0
+            }
+            Kind::File(position) => {
+                let path = format!("/proc/{}/fd/{}", self.holdings.process, held.fd);
+                let flags = held.flags.difference(OFlags::CLOEXEC | OFlags::NOFOLLOW);
+                let mut file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
+                file.seek(SeekFrom::Start(*position))?;
+                file.into()
+            }
+        })
     }
 
     fn give(&mut self, call: &Notice, held: &Holding, file: BorrowedFd<'_>) -> io::Result<()> {
