@@ -26,6 +26,8 @@ use super::{
 };
 use crate::{Clock, Setup, Step};
 
+/// Where the JVMs of a machine find each other, and what each tells the others of itself: a run would depend on who else runs there.
+const OF_OTHER_JVMS: &[u8] = b"/tmp/hsperfdata_";
 /// Bytes of randomness that one call is given at most.
 const MOST_RANDOM: usize = 1 << 20;
 /// Bytes that a random file holds for reads at a position.
@@ -76,6 +78,9 @@ impl FileSystem {
             return Ok(Answer::Go);
         }
         let path = table.memory_of(thread).text(notice.arg(path_at))?;
+        if path.starts_with(OF_OTHER_JVMS) {
+            return Err(Errno::NOENT);
+        }
         let name = match self.sight.find(table.caller(thread), dir, &path, flags & libc::O_NOFOLLOW == 0) {
             Ok(found) if found.is_random() => {
                 return self.give_random_file(table, listener, thread, notice, flags);

@@ -113,8 +113,7 @@ fn threads_of_a_jvm() {
     let dir = tempfile::tempdir().expect("make a directory");
     assert!(built(dir.path(), &[&javac, "-d", ".", &source("Raw.java")]));
     let classes = dir.path().display().to_string();
-    // What a JVM tells others about itself is memory that it shares.
-    let command = [&java, "-XX:-UsePerfData", "-XX:+UseSerialGC", "-cp", &classes, "Raw"];
+    let command = [&java, "-XX:+UseSerialGC", "-cp", &classes, "Raw"];
     same_as_fresh(setup(&command, 0), &LINES, 5);
 }
 
