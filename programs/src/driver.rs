@@ -81,7 +81,7 @@ pub(crate) enum Beginning {
     Started,
     /// As a copy of a program that was warmed up.
     Warmed(WarmUp),
-    /// To be copied once it is told to stop.
+    /// To be copied once it is asked to stop.
     ToBeCopied(Slot),
 }
 
@@ -143,9 +143,9 @@ struct Driver {
     has_read: bool,
     /// True if it is to be stopped.
     over: bool,
-    /// Where it goes when it is told to stop, if it is to be copied.
+    /// Where it goes when it is asked to stop, if it is to be copied.
     slot: Option<Slot>,
-    /// Until when its connections may take to close, if it was told so.
+    /// Until when its connections may take to close, if it was asked to stop.
     stops: Option<Monotonic>,
 }
 
@@ -200,7 +200,7 @@ impl Driver {
         }
     }
 
-    /// True if it was told to stop and has closed its connections, or has had the time to.
+    /// True if it was asked to stop and has closed its connections, or has had the time to.
     fn rests(&self, now: Monotonic) -> bool {
         self.stops.is_some_and(|until| self.connections.is_empty() || now >= until)
     }

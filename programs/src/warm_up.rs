@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::Program;
 
-    /// A lock by hand that connects when it is first asked, counts how often it was, and closes its connection when it is told to.
+    /// A lock by hand that connects when it is first asked, counts how often it was, and closes its connection when it is asked to.
     const LOCK: &str = "import os, socket, sys
 store, asked = None, 0
 def call(*words):

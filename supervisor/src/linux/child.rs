@@ -14,12 +14,10 @@ use std::{
 use super::close::close_range;
 use super::filter::{START_FD, START_FLAGS};
 use super::mounts::mount_files;
-use super::namespace::{open_numbers, run_keeper, set_last_number};
-use super::plan::{Plan, Role, give_up};
+use super::namespace::run_keeper;
+use super::numbers::{open_numbers, set_last_number};
+use super::plan::{OWN_FD, Plan, Role, give_up};
 use super::privileges::{KEPT, TO_BE_COPIED, inherit};
-
-/// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
-pub(super) const OWN_FD: RawFd = START_FD + 10;
 
 /// The number of a template's keeper: one that no thread is given, so that those of the program have the numbers of a fresh start.
 const KEEPER: libc::pid_t = 30_000;

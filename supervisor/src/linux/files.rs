@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{Clock, Setup, Step};
 
-/// Where the JVMs of a machine find each other, and what each tells the others of itself: a run would depend on who else runs there.
+/// Where the JVMs of a machine find each other, and what each shows the others of itself: a run would depend on who else runs there.
 const OF_OTHER_JVMS: &[u8] = b"/tmp/hsperfdata_";
 /// Bytes of randomness that one call is given at most.
 const MOST_RANDOM: usize = 1 << 20;

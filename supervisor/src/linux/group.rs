@@ -266,7 +266,7 @@ impl Group {
         }
     }
 
-    /// The thread that goes on with its start-up.
+    /// The thread that continues its start-up.
     fn choose_in_start_up(&mut self) -> Option<usize> {
         let table = &self.table;
         let prepares = |thread: usize| {

@@ -34,6 +34,7 @@ mod netlink;
 mod network;
 mod notifications;
 mod notify;
+mod numbers;
 mod options;
 mod output;
 mod parked;

@@ -7,7 +7,7 @@
 
 use std::ffi::CStr;
 
-use super::namespace::open_numbers;
+use super::numbers::open_numbers;
 use super::plan::{HOME, Plan, Role, give_up};
 
 /// Devices that hold nothing and lead nowhere. Random bytes are not among them: who opens those is given a file by the

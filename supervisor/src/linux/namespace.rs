@@ -3,7 +3,6 @@
 //! Each copy finds what a program finds that was just started: an empty directory of its own, a `/proc` with its own
 //! processes, and the first number after the init's.
 
-use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use rustix::{
@@ -11,13 +10,10 @@ use rustix::{
     io::Errno,
 };
 
-use super::child::OWN_FD;
 use super::close::close_range;
 use super::mounts::{guard_settings, mount_home, mount_processes};
+use super::numbers::{open_numbers, set_last_number};
 use super::plan::{HOME, Plan};
-
-/// Where the number of the last process or thread of the caller's namespace is set: the next one is given the number after it.
-const NUMBERS: &CStr = c"/proc/sys/kernel/ns_last_pid";
 
 /// Makes the place for the first copy, when the template is ready.
 const PREPARE: u8 = b'p';
@@ -111,37 +107,6 @@ pub(super) unsafe fn run_keeper(plan: &Plan) -> ! {
             libc::write(COMMANDS, (&raw const answer).cast(), 1);
         }
     }
-}
-
-/// Opens that file; less than 0 if it may not be written. The settings are guarded afterwards.
-///
-/// # Safety
-/// Only in a copy made by `fork`.
-pub(super) unsafe fn open_numbers() -> RawFd {
-    // SAFETY: the path is a constant, the others are numbers.
-    unsafe {
-        let low = libc::open(NUMBERS.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        // Out of the way of the first three.
-        let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, OWN_FD);
-        libc::close(low);
-        high
-    }
-}
-
-/// Sets the number of the last process or thread; whether that is possible.
-///
-/// # Safety
-/// Only in a copy made by `fork`: it takes no memory.
-pub(super) unsafe fn set_last_number(numbers: RawFd, last: u32) -> bool {
-    let (mut digits, mut at, mut rest) = ([0; 10], 10, last);
-    while at == digits.len() || rest > 0 {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    let digits = &digits[at..];
-    // SAFETY: the pointer is to that many bytes.
-    unsafe { libc::pwrite(numbers, digits.as_ptr().cast(), digits.len(), 0) == digits.len() as isize }
 }
 
 /// True if nothing was made in the directory for the program's own files, or taken from it.

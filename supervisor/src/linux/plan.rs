@@ -3,11 +3,15 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::RawFd;
 
+use super::filter::START_FD;
 use crate::Limits;
 
 /// The directory for the program's own files: a file system of its own, empty at the start and gone at the end, or a
 /// directory that is kept for the next program.
 pub(crate) const HOME: &CStr = c"/dev/shm";
+
+/// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
+pub(super) const OWN_FD: RawFd = START_FD + 10;
 
 /// The purpose for which a program is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +41,7 @@ pub(super) struct Plan {
     pub(super) control: RawFd,
     pub(super) lifeline: RawFd,
     pub(super) report: RawFd,
-    /// True if the processes are in a user namespace of their own, and are told by a byte that their numbers are mapped.
+    /// True if the processes are in a user namespace of their own, and wait for a byte: their numbers are mapped then.
     pub(super) is_mapped: bool,
     /// True if not root starts the program: a container may then show what it hides from root.
     pub(super) is_user: bool,

@@ -44,7 +44,7 @@ def work(nth):
             turn[0] += 1
             go.notify_all()
 
-threads = [threading.Thread(target=work, args=(nth,), name='worker-%d' % nth) for nth in range(3)]
+threads = [threading.Thread(target=work, args=(nth,), name='thread-%d' % nth) for nth in range(3)]
 for thread in threads: thread.start()
 short = threading.Thread(target=lambda: None)
 short.start()
