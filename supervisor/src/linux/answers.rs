@@ -177,6 +177,8 @@ impl Asked<'_> {
                 _ if name.starts_with("Vm") || name.starts_with("Rss") || name == "HugetlbPages" => {
                     format!("{name}:\t   20000 kB\n")
                 }
+                // Those of all processes of the user.
+                "SigQ" => "SigQ:\t0/10000\n".to_owned(),
                 "voluntary_ctxt_switches" | "nonvoluntary_ctxt_switches" => format!("{name}:\t1\n"),
                 "Cpus_allowed" | "Mems_allowed" => format!("{name}:\t1\n"),
                 "Cpus_allowed_list" | "Mems_allowed_list" => format!("{name}:\t0\n"),

@@ -14,7 +14,7 @@ use std::{
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, epoll, eventfd, poll},
     fs::OFlags,
-    net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt},
+    net::{AddressFamily, SocketFlags, SocketType, getpeername, socketpair, sockopt},
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
@@ -208,9 +208,11 @@ fn is_severed(socket: &OwnedFd) -> bool {
     let is_stream = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
         && sockopt::socket_type(socket) == Ok(SocketType::STREAM);
     let mut asked = [PollFd::new(socket, PollFlags::IN)];
+    // One that never was connected looks the same otherwise.
+    let was_connected = getpeername(socket).is_ok();
     let is_over = poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
         && asked[0].revents().contains(PollFlags::HUP);
-    is_stream && is_over && rustix::io::ioctl_fionread(socket) == Ok(0)
+    is_stream && was_connected && is_over && rustix::io::ioctl_fionread(socket) == Ok(0)
 }
 
 /// True if two descriptors of a process are one, or nobody can say.
