@@ -4,7 +4,6 @@ import java.io.InputStreamReader;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
-
 import org.redisson.config.Config;
 
 class Group {

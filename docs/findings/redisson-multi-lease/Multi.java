@@ -3,7 +3,6 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
-
 import org.redisson.config.Config;
 
 class Multi {
