@@ -13,9 +13,9 @@ use picklock_sim::host::Host;
 use picklock_supervisor::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
+use crate::beginning::{BeginError, Beginning, Slot};
 use crate::connections::Connections;
 use crate::event::HostEvent;
-use crate::warm_up::{Slot, WarmUp, WarmUpError};
 use crate::watch::Watch;
 
 /// So many of its last lines on standard error are reported when it fails, and so many of the first refusals.
@@ -73,16 +73,6 @@ pub(crate) struct Handle {
     pub(crate) to: UnboundedSender<HostEvent>,
     pub(crate) lines: UnboundedReceiver<String>,
     pub(crate) exit_report: Arc<Mutex<ExitReport>>,
-}
-
-/// How a program begins.
-pub(crate) enum Beginning {
-    /// As it is started, or as a copy that has done the same.
-    Started,
-    /// As a copy of a program that was warmed up.
-    Warmed(WarmUp),
-    /// To be copied once it is asked to stop.
-    ToBeCopied(Slot),
 }
 
 /// Starts a program as the process of this host, to be asked by lines.
@@ -352,13 +342,11 @@ impl Driver {
 }
 
 /// Starts a program. One that was started before is copied, unless each is to be started anew: the steps are the same, and it takes a tenth.
-fn begin(host: &Host, setup: &Setup, beginning: &Beginning) -> Result<Group, WarmUpError> {
+fn begin(host: &Host, setup: &Setup, beginning: &Beginning) -> Result<Group, BeginError> {
     match beginning {
         Beginning::Started if ANEW.load(Ordering::Relaxed) => Ok(Group::start(setup)?),
         Beginning::Started => Ok(STARTED.with(|pool| pool.start(setup))?),
-        Beginning::Warmed(warm_up) => {
-            STARTED.with(|pool| pool.start_warmed(setup, || warm_up.run(host, setup)))
-        }
+        Beginning::Warmed(warm_up) => STARTED.with(|pool| pool.start_warmed(setup, || warm_up(host, setup))),
         Beginning::ToBeCopied(_) => Ok(Group::start_to_copy(setup)?),
     }
 }

@@ -11,7 +11,7 @@
 //! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
 //! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
 //! - *An autonomous client*: `autonomous` runs it, `watch` follows the lines that it prints.
-//! - *Starts*: `warm_up` lets a program acquire and release once in a world of its own, before it is copied; `archive` keeps what a JVM has
+//! - *Starts*: `beginning` (as it is, as a copy, or to be copied); `warm_up` lets a program acquire and release once in a world of its own, before it is copied; `archive` keeps what a JVM has
 //!   loaded there.
 //! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
@@ -28,6 +28,7 @@
 pub mod answer;
 mod archive;
 mod autonomous;
+mod beginning;
 mod connections;
 mod driver;
 mod ensemble;

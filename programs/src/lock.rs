@@ -12,7 +12,8 @@ use picklock_supervisor::Setup;
 use tokio::sync::Mutex;
 
 use crate::answer::{Answer, Granted, Question};
-use crate::driver::{self, Beginning, ExitReport, Handle};
+use crate::beginning::Beginning;
+use crate::driver::{self, ExitReport, Handle};
 use crate::event::HostEvent;
 
 /// The shortest time after which a program is asked again that says when.

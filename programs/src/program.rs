@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::archive;
 use crate::autonomous::AutonomousProgram;
-use crate::driver::Beginning;
+use crate::beginning::Beginning;
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
@@ -176,7 +176,10 @@ impl Program {
             };
             let words = archive::used(&words, make);
             let setup = program.setup(&words, &context, spec.environment(&context.stores));
-            let beginning = if program.warm { Beginning::Warmed(aside) } else { Beginning::Started };
+            let beginning = match program.warm {
+                true => Beginning::Warmed(Box::new(move |host, setup| aside.run(host, setup))),
+                false => Beginning::Started,
+            };
             let (autonomous, fenced) = (program.autonomous, program.fenced);
             let checkpoint = program.renews.then_some(context.ttl / 3);
             async move {

@@ -1,7 +1,7 @@
 //! Warming a program up: in a world that is thrown away it acquires and releases once, and closes its connections. What is
 //! copied from it afterwards has loaded, compiled and prepared what its library needs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
@@ -15,19 +15,16 @@ use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Direct, LockError};
 use picklock_sim::run::{Workload, run};
 use picklock_sim::store::Store;
-use picklock_supervisor::{Setup, StartError, Template};
+use picklock_supervisor::{Setup, Template};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::driver::Beginning;
+use crate::beginning::{BeginError, Beginning, Slot};
 use crate::lock::ProgramLock;
 
 /// The key that it acquires.
 const KEY: &str = "warm-up";
 /// How long it may wait for it, on the simulated clock.
 const WAIT: Duration = Duration::from_secs(60);
-
-/// The place for a program that was warmed up, or for the reason why it cannot be copied.
-pub(crate) type Slot = Arc<Mutex<Option<Result<Template, String>>>>;
 
 /// The world in which programs are warmed up.
 #[derive(Clone)]
@@ -37,22 +34,9 @@ pub(crate) struct WarmUp {
     pub(crate) ttl: Duration,
 }
 
-/// The reason why a program was not warmed up.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WarmUpError {
-    #[error(transparent)]
-    Start(#[from] StartError),
-    #[error("warm the program up: {0}; leave `warm` out, or see docs/guide/programs.md#warm-starts")]
-    World(String),
-    #[error(
-        "copy the program after its warm-up: copies would share {0}; leave `warm` out, or see docs/guide/programs.md#warm-starts"
-    )]
-    Shares(String),
-}
-
 impl WarmUp {
     /// Warms up the program of a host, in a world with the same hosts.
-    pub(crate) fn run(&self, host: &Host, setup: &Setup) -> Result<Template, WarmUpError> {
+    pub(crate) fn run(&self, host: &Host, setup: &Setup) -> Result<Template, BeginError> {
         let slot = Slot::default();
         let kept = Arc::clone(&slot);
         self.world(host, setup, move |context: Context, setup: Setup| {
@@ -66,13 +50,13 @@ impl WarmUp {
         })?;
         let warmed = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
         match warmed {
-            Some(warmed) => warmed.map_err(WarmUpError::Shares),
-            None => Err(WarmUpError::World("it did not come to rest".to_owned())),
+            Some(warmed) => warmed.map_err(BeginError::Shares),
+            None => Err(BeginError::World("it did not come to rest".to_owned())),
         }
     }
 
     /// Has the program of a host acquire and release once, and end, in a world with the same hosts.
-    pub(crate) fn run_to_end(&self, host: &Host, setup: &Setup) -> Result<(), WarmUpError> {
+    pub(crate) fn run_to_end(&self, host: &Host, setup: &Setup) -> Result<(), BeginError> {
         self.world(host, setup, |context: Context, setup: Setup| async move {
             let lock = ProgramLock::start(&context, &setup, Beginning::Started, None, false);
             lock.run_to_end(&Key::new(KEY), WAIT).await;
@@ -80,7 +64,7 @@ impl WarmUp {
     }
 
     /// A world with the same hosts, in which the program of one of them does something, and nothing else happens.
-    fn world<F, Fut>(&self, host: &Host, setup: &Setup, does: F) -> Result<(), WarmUpError>
+    fn world<F, Fut>(&self, host: &Host, setup: &Setup, does: F) -> Result<(), BeginError>
     where
         F: Fn(Context, Setup) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
@@ -105,7 +89,7 @@ impl WarmUp {
             let ran = scope.spawn(|| run(Engine::Event, &design, &plan, &workload).map(drop));
             ran.join().expect("a run does not panic")
         });
-        ran.map_err(|error| WarmUpError::World(error.message))
+        ran.map_err(|error| BeginError::World(error.message))
     }
 
     /// A world with these hosts, in which nothing goes wrong.

@@ -105,7 +105,9 @@ impl Parked {
             keeper.gives_number(sibling.number)?;
             threads.push(sibling.make(&mut copy, &at, listener)?);
         }
-        keeper.gives_number(self.next)?;
+        if !self.siblings.is_empty() {
+            keeper.gives_number(self.next)?;
+        }
         copy.set_registers(&at)?;
         // The last one: should this fail, the first thread of a process can be buried only after the others.
         threads.push(copy);
