@@ -169,13 +169,14 @@ impl Program {
         let world = store.clone();
         let client = move |context: Context| {
             let aside = WarmUp { topology, store: world.clone(), ttl: context.ttl };
+            let mut setup = program.setup(&words, &context, spec.environment(&context.stores));
             let make = |words: &[String], home: &Path| {
-                let mut setup = program.setup(words, &context, spec.environment(&context.stores));
-                setup.home = Some(home.to_owned());
-                !program.autonomous && aside.run_to_end(&context.host, &setup).is_ok()
+                // The randomness of the host is drawn from once, whether an archive is made or not.
+                let (command, home) = (words.iter().map(Into::into).collect(), Some(home.to_owned()));
+                let making = Setup { command, home, ..setup.clone() };
+                !program.autonomous && aside.run_to_end(&context.host, &making).is_ok()
             };
-            let words = archive::used(&words, make);
-            let setup = program.setup(&words, &context, spec.environment(&context.stores));
+            setup.command = archive::used(&words, make).into_iter().map(Into::into).collect();
             let beginning = match program.warm {
                 true => Beginning::Warmed(Box::new(move |host, setup| aside.run(host, setup))),
                 false => Beginning::Started,
