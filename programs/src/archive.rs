@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use picklock_supervisor::HOME;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::shim;
@@ -25,8 +26,7 @@ const OWN: [&str; 5] = [
 /// The archives that this process knows, by command; none for a command that has none.
 static KNOWN: Mutex<BTreeMap<Vec<String>, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
 
-/// The directory where a program that makes its archive finds its own files, and the name of the archive in it.
-pub(crate) const HOME: &str = "/dev/shm";
+/// The name of an archive among the files of the program that makes it.
 const NAME: &str = "classes.jsa";
 
 /// A command with the archive of its classes. `make` runs another command in a directory where it leaves its archive; whether it did.
@@ -37,7 +37,7 @@ pub(crate) fn used(words: &[String], make: impl FnOnce(&[String], &Path) -> bool
     if !is_java || words.iter().any(|word| OWN.iter().any(|own| word.starts_with(own))) {
         return words.to_vec();
     }
-    // Held meanwhile: others that run the same command wait for its archive.
+    // Held meanwhile: whoever is to run a JVM waits until the archive is there.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let archive = known.entry(words.to_vec()).or_insert_with(|| kept(words, make));
     match archive {
@@ -62,7 +62,7 @@ fn kept(words: &[String], make: impl FnOnce(&[String], &Path) -> bool) -> Option
     }
     fs::create_dir_all(&dir).ok()?;
     let home = tempfile::tempdir_in(&dir).ok()?;
-    let making = with(words, &format!("-XX:ArchiveClassesAtExit={HOME}/{NAME}"));
+    let making = with(words, &format!("-XX:ArchiveClassesAtExit={}/{NAME}", HOME.to_str().ok()?));
     let made = make(&making, home.path());
     // Whole or not at all, whoever else makes the same one.
     (made && fs::rename(home.path().join(NAME), &archive).is_ok()).then_some(archive)
@@ -75,32 +75,42 @@ fn cache() -> Option<PathBuf> {
     Some(base.join("picklock/archives"))
 }
 
-/// A number for all that an archive depends on: the command, where it runs, its JVM, and the files of its class path.
+/// A number for all that an archive depends on: the command, where it runs, its JVM, and the jars of its class path. None if that
+/// is not of jars alone, of which a JVM makes no archive.
 fn identity(words: &[String]) -> Option<u128> {
     let java = fs::canonicalize(shim::found(words.first()?)?).ok()?;
     let mut text = format!("{words:?} {:?} {}", env::current_dir().ok()?, stamp(&java)?);
-    for pair in words
-        .windows(2)
-        .filter(|pair| matches!(pair[0].as_str(), "-cp" | "-classpath" | "--class-path" | "-jar"))
-    {
-        for entry in pair[1].split(':') {
-            for file in files(entry) {
-                text.push_str(&format!(" {} {}", file.display(), stamp(&file)?));
-            }
-        }
+    for jar in jars(words)? {
+        text.push_str(&format!(" {} {}", jar.display(), stamp(&jar)?));
     }
     Some(xxh3_128(text.as_bytes()))
 }
 
-/// The files of an entry of a class path: itself, what is in it, or the jars that `*` stands for.
-fn files(entry: &str) -> Vec<PathBuf> {
-    let path = Path::new(entry.strip_suffix('*').unwrap_or(if entry.is_empty() { "." } else { entry }));
-    let mut files: Vec<PathBuf> = match fs::read_dir(path) {
-        Ok(inside) => inside.flatten().map(|file| file.path()).filter(|file| file.is_file()).collect(),
-        Err(_) => vec![path.to_owned()],
-    };
-    files.sort();
-    files
+/// The jars of a command's class path; none if it has other entries, or is the directory where the command runs, as it is if none is named.
+fn jars(words: &[String]) -> Option<Vec<PathBuf>> {
+    let names = ["-cp", "-classpath", "--class-path", "-jar"];
+    let path = words.windows(2).find(|pair| names.contains(&pair[0].as_str()))?;
+    let mut jars = Vec::new();
+    for entry in path[1].split(':') {
+        match entry.strip_suffix('*') {
+            None => jars.push(PathBuf::from(entry)),
+            Some(dir) => {
+                let mut inside: Vec<PathBuf> = fs::read_dir(dir)
+                    .ok()?
+                    .flatten()
+                    .map(|file| file.path())
+                    .filter(|file| is_jar(file))
+                    .collect();
+                inside.sort();
+                jars.append(&mut inside);
+            }
+        }
+    }
+    jars.iter().all(|jar| is_jar(jar)).then_some(jars)
+}
+
+fn is_jar(file: &Path) -> bool {
+    file.is_file() && file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jar"))
 }
 
 /// The size of a file and the time of its last change.
@@ -130,19 +140,34 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_is_for_the_files_of_its_class_path() {
+    fn an_archive_is_for_the_jars_of_its_class_path() {
         let dir = tempfile::tempdir().unwrap();
         let jar = dir.path().join("lock.jar");
         fs::write(&jar, "1").unwrap();
         // Any program that is there will do for a JVM.
-        let of = |class_path: &str| {
-            identity(&["sh".into(), "-cp".into(), class_path.into(), "Lock".into()]).unwrap()
-        };
+        let of = |class_path: &str| identity(&["sh".into(), "-cp".into(), class_path.into(), "Lock".into()]);
         let star = format!("{}/*", dir.path().display());
-        let (before, other) = (of(&star), of(&dir.path().display().to_string()));
-        assert_ne!(before, other);
-        assert_eq!(before, of(&star));
+        let before = of(&star).unwrap();
+        assert_ne!(of(&jar.display().to_string()), Some(before));
+        assert_eq!(of(&star), Some(before));
         fs::write(&jar, "22").unwrap();
-        assert_ne!(before, of(&star));
+        assert_ne!(of(&star), Some(before));
+    }
+
+    #[test]
+    fn a_class_path_with_a_directory_has_no_archive() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lock.jar"), "1").unwrap();
+        let here = dir.path().display();
+        for class_path in
+            [here.to_string(), format!("{here}/*:{here}"), format!("{here}/*:missing.jar"), String::new()]
+        {
+            assert_eq!(
+                identity(&["sh".into(), "-cp".into(), class_path.clone(), "Lock".into()]),
+                None,
+                "{class_path}"
+            );
+        }
+        assert_eq!(identity(&words("sh Lock")), None);
     }
 }

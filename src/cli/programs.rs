@@ -49,7 +49,7 @@ pub(crate) struct Programs {
     clock_points: bool,
     /// Warm each program up once per host: it acquires, releases and answers `close`; runs begin with copies of it (faster, other runs
     /// than without)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "fresh")]
     warm: bool,
     #[command(flatten)]
     start: Start,

@@ -77,6 +77,6 @@ pub use frame::Frame;
 pub use instruction::Instruction;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use linux::{Group, Pool, Template};
-pub use setup::{Clock, ClockReads, Files, Limits, Setup};
+pub use setup::{Clock, ClockReads, Files, HOME, Limits, Setup};
 pub use step::{Broken, Call, ConnectError, Ending, SocketId, StartError, Status, Step, What};
 pub use syncs::Syncs;

@@ -1,8 +1,15 @@
 //! The setup of a program: its command, its surroundings, and how far it may go.
 
-use std::{ffi::OsString, net::Ipv4Addr, path::PathBuf};
+use std::{
+    ffi::{CStr, OsString},
+    net::Ipv4Addr,
+    path::PathBuf,
+};
 
 use crate::Syncs;
+
+/// The directory for a program's own files, at the same path each time: its `HOME`.
+pub const HOME: &CStr = c"/dev/shm";
 
 /// The setup of one program. The same setup and the same answers give the same steps.
 ///

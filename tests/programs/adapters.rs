@@ -216,7 +216,7 @@ fn ioredis_is_as_expected() {
 
 #[test]
 fn redlock_of_sesamecare_is_as_expected() {
-    is_as_expected("node @/node/redlock_sesamecare.mjs", 3);
+    is_as_expected("node @/node/redlock5.mjs @sesamecare-oss/redlock", 3);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod adapters;
+mod archives;
 mod autonomous_clients;
 #[path = "../support/binary.rs"]
 mod binary;

@@ -1,11 +1,13 @@
 // ioredis and redlock 5, asked by picklock: picklock run --program 'node target/adapters/node/redlock5.mjs' --stores 5
+// Or another package with the same interface, as the argument says: @sesamecare-oss/redlock
 import { createInterface } from 'node:readline'
 import Redis from 'ioredis'
-import Redlock, { ExecutionError } from 'redlock-5'
+
+const { Redlock, default: whole, ExecutionError } = await import(process.argv[2] ?? 'redlock-5')
 
 const stores = process.env.PICKLOCK_STORES.split(',').map(url => new Redis(url))
 stores.forEach(store => store.on('error', () => {}))
-const redlock = new Redlock(stores)
+const redlock = new (Redlock ?? whole)(stores)
 redlock.on('error', () => {})
 const ttl = Number(process.env.PICKLOCK_TTL_MS)
 const held = new Map()

@@ -213,9 +213,9 @@ pub(super) const ALL: &[Adapter] = &[
     Adapter {
         name: "node-redlock-sesamecare",
         doc: "the redlock of @sesamecare-oss on ioredis, for --stores N",
-        file: file!("redlock_sesamecare.mjs", "node/redlock_sesamecare.mjs"),
+        file: file!("redlock5.mjs", "node/redlock5.mjs"),
         project: &NODE,
-        word: "",
+        word: "@sesamecare-oss/redlock",
         options: REDLOCK,
     },
     Adapter {

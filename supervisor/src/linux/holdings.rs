@@ -139,8 +139,8 @@ impl Holdings {
         let (inode, link) = (metadata.ino(), link.to_str()?);
         let kind = match link {
             _ if ends.get(fd as usize).is_some() => {
-                let end = (ends[fd as usize] == inode).then_some(fd as usize)?;
-                Kind::End(end)
+                let is_as_given = ends[fd as usize] == inode && !flags.intersects(ends_changed());
+                is_as_given.then_some(Kind::End(fd as usize))?
             }
             _ if random_files.contains(&inode) || STATELESS.contains(&link) => return Some(()),
             "anon_inode:[eventpoll]" => {
@@ -170,14 +170,17 @@ impl Holdings {
             _ => return None,
         };
         let has_twin = |held: &Holding| held.inode == inode && is_same(process.pid, held.fd, fd);
-        let may_be_changed = !matches!(kind, Kind::End(_))
-            || !flags.intersects(OFlags::APPEND | OFlags::from_bits_retain(libc::O_ASYNC as u32));
-        if self.held.iter().any(has_twin) || !may_be_changed {
+        if self.held.iter().any(has_twin) {
             return None;
         }
         self.held.push(Holding { fd, closes: flags.contains(OFlags::CLOEXEC), flags, inode, kind });
         Some(())
     }
+}
+
+/// Flags of an input or an output that a program has changed, and that copies are not given.
+fn ends_changed() -> OFlags {
+    OFlags::APPEND | OFlags::from_bits_retain(libc::O_ASYNC as u32)
 }
 
 /// Both ends of the pipe that takes the place of this one.

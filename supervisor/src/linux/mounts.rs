@@ -8,7 +8,8 @@
 use std::ffi::CStr;
 
 use super::numbers::open_numbers;
-use super::plan::{HOME, Plan, Role, give_up};
+use super::plan::{Plan, Role, give_up};
+use crate::HOME;
 
 /// Devices that hold nothing and lead nowhere. Random bytes are not among them: who opens those is given a file by the
 /// supervisor.

@@ -13,7 +13,8 @@ use rustix::{
 use super::close::close_range;
 use super::mounts::{guard_settings, mount_home, mount_processes};
 use super::numbers::{open_numbers, set_last_number};
-use super::plan::{HOME, Plan};
+use super::plan::Plan;
+use crate::HOME;
 
 /// Makes the place for the first copy, when the template is ready.
 const PREPARE: u8 = b'p';

@@ -23,11 +23,10 @@ use rustix::{
 
 use super::{
     found::{Found, PROC, describe},
-    plan::HOME,
     process::status_field,
     table::Caller,
 };
-use crate::Files;
+use crate::{Files, HOME};
 
 /// How many symbolic links the kernel follows.
 const MOST_LINKS: u32 = 40;

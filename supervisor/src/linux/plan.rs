@@ -1,14 +1,10 @@
 //! The orders for the processes of a new program, and the reports of what failed.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::os::fd::RawFd;
 
 use super::filter::START_FD;
 use crate::Limits;
-
-/// The directory for the program's own files: a file system of its own, empty at the start and gone at the end, or a
-/// directory that is kept for the next program.
-pub(crate) const HOME: &CStr = c"/dev/shm";
 
 /// Where the new processes keep the descriptors of their plan: above those that the supervisor has, below the usual limit.
 pub(super) const OWN_FD: RawFd = START_FD + 10;

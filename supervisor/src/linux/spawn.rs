@@ -28,8 +28,8 @@ use super::child::run_init;
 use super::filter::{program, seal};
 use super::identity::{map_identity, number_of};
 use super::notify::Listener;
-use super::plan::{HOME, Plan, Role, STAGES};
-use crate::{Files, Setup, StartError, Status};
+use super::plan::{Plan, Role, STAGES};
+use crate::{Files, HOME, Setup, StartError, Status};
 
 /// A started program and its init.
 pub(crate) struct Child {

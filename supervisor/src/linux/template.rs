@@ -12,13 +12,13 @@ use super::{
     holdings::{Holdings, Outfit},
     life::{Lease, Life, Nest, Place, Standing, Template},
     parked::Parked,
-    plan::{HOME, Role},
+    plan::Role,
     process::status_field,
     regions::unusual,
     spawn::{self, Ends},
     table::{State, Table, Thread},
 };
-use crate::{Setup, StartError};
+use crate::{HOME, Setup, StartError};
 
 /// The number of the first process and thread, as the program sees it. Those of the others follow.
 const FIRST: u32 = 2;

@@ -28,12 +28,11 @@ use super::{
     found::Found,
     notify::Notice,
     paths::{Sight, spelled},
-    plan::HOME,
     process::status_field,
     table::Caller,
     time::Time,
 };
-use crate::Step;
+use crate::{HOME, Step};
 
 /// The most bytes of one datagram.
 const MOST: usize = 1 << 20;

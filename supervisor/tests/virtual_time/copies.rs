@@ -35,6 +35,7 @@ for line in sys.stdin:
     os.stat('/dev/shm').st_ino
     print(line.strip(), early, random.random(), uuid.uuid4(), uuid.uuid1(), os.urandom(4).hex())
     print(os.getpid(), os.getppid(), os.getpgrp(), os.getsid(0), os.readlink('/proc/self'), glob.glob('/proc/[0-9]*'))
+    print([line for line in open('/proc/self/status') if line[:3] in ('Cap', 'Uid', 'Gid')], open('/proc/self/uid_map').read())
     print(os.listdir(os.environ['HOME']), os.stat(os.environ['HOME']).st_mtime if line == 'one\\n' else 0)
     open(os.environ['HOME'] + '/' + str(random.random()), 'w').write('x')
     start = time.monotonic()
@@ -50,7 +51,7 @@ def work(): print(threading.get_native_id())
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-print(subprocess.run(['/bin/sh', '-c', 'echo $$ $PPID; echo /proc/[0-9]*; exit 3'], capture_output=True))";
+print(subprocess.run(['/bin/sh', '-c', 'echo $$ $PPID; echo /proc/[0-9]*; grep Cap /proc/self/status; exit 3'], capture_output=True))";
 
 #[test]
 fn copies_draw_look_fork_and_write_as_fresh_starts_do() {
