@@ -10,10 +10,9 @@ use picklock_supervisor::{Clock, ConnectError, Setup};
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
-/// The clocks of a program while it starts up: a little before every world begins, whatever the seed, so that a program that has
-/// started can be copied. It goes on by its host's clocks from its first step on. Not at zero: Go takes a poll of its network that
-/// began then for one that is under way, and makes no other.
-const START_UP: Clock = Clock { monotonic_ns: 1, wall_ns: EPOCH_NS - 10_000_000_000 };
+/// The clocks of a program while it starts up, whatever the seed, so that a program that has started can be copied: its machine has
+/// been on for a while, and its wall clock is a little before every world begins. The wall clock is that of its host from its first step on.
+const START_UP: Clock = Clock { monotonic_ns: 1_000_000_000_000, wall_ns: EPOCH_NS - 10_000_000_000 };
 
 /// The address of the host at this place.
 pub(crate) fn address(place: usize) -> Ipv4Addr {

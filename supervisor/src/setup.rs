@@ -28,7 +28,8 @@ pub struct Setup {
     pub dir: Option<PathBuf>,
     /// Decides the program's randomness and the order of its threads, from its first step on.
     pub seed: u64,
-    /// Its clocks during start-up; not later than the first step's.
+    /// Its clocks during start-up. Its monotonic clock goes on from there at the first step, whatever the driver's shows; its wall clock is
+    /// the driver's from then on.
     pub clock: Clock,
     /// The answers to its clock reads.
     pub clock_reads: ClockReads,

@@ -36,7 +36,7 @@ fn built() -> PathBuf {
 struct Adapter {
     /// What stands in braces: the stores, the belief.
     params: &'static str,
-    /// `@` stands for where adapters are built, `%` for where their sources are.
+    /// `@/` stands for where adapters are built, `%` for where their sources are.
     command: &'static str,
     /// The lease that its stores grant, as a setting.
     ttl: &'static str,
@@ -56,8 +56,10 @@ impl Adapter {
             return None;
         }
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/adapters");
-        let command =
-            self.command.replace('@', built().to_str().unwrap()).replace('%', sources.to_str().unwrap());
+        let command = self
+            .command
+            .replace("@/", &format!("{}/", built().display()))
+            .replace('%', sources.to_str().unwrap());
         let files = command.split([' ', ':']).map(|word| word.trim_end_matches("/*"));
         if let Some(file) = files.filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists())
         {

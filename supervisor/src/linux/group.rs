@@ -118,7 +118,7 @@ impl Group {
     pub(crate) fn goes_on_from(&mut self, warmed: Option<Clock>) {
         if let Some(clock) = warmed {
             self.time.pass(clock);
-            self.axis = Axis::After(clock.monotonic_ns);
+            self.axis = Axis::after(clock);
         }
     }
 
@@ -162,7 +162,7 @@ impl Group {
             signals: Signals::default(),
             futexes: Futexes::default(),
             time: Time::new(setup.clock, page),
-            axis: Axis::Own,
+            axis: Axis::from(setup.clock),
             timers: Timers::default(),
             streams: Streams::new(setup.limits, input, outputs),
             network: Network::new(&setup, apart),

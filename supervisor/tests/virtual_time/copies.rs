@@ -309,6 +309,23 @@ fn two_copies_of_a_name_differ_by_seed_only_after_their_first_step() {
     assert_eq!(setup.clock, START);
 }
 
+#[test]
+fn a_time_out_that_is_set_before_the_first_step_is_not_over_at_once() {
+    let Some(mut setup) = python(
+        "import sys, time\nend = time.monotonic() + 5\nfor line in sys.stdin:\n  print(round(end - time.monotonic(), 3))\n  time.sleep(2)",
+        1,
+    ) else {
+        return;
+    };
+    for monotonic_ns in [7, 3 * START.monotonic_ns] {
+        setup.clock.monotonic_ns = monotonic_ns;
+        let pool = pool(&setup);
+        let (copied, fresh) = (finish(copy(&pool, &setup), &["a", "b"]), run(&setup, &["a", "b"]));
+        assert_eq!(fresh.printed(), ["5.0", "3.0"], "{fresh:#?}");
+        assert_eq!(copied.steps, fresh.steps);
+    }
+}
+
 /// Processor time of this process and of those that ended, in milliseconds.
 fn processor_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("read /proc");
