@@ -13,7 +13,9 @@ use crate::museum::error::{FetchError, at};
 pub(super) fn fetch(package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
     let Package { name, version, with } = package;
     let with = with.iter().map(|(module, version)| format!("require {module} {version}\n"));
-    let module = format!("module adapter\n\nrequire {} {version}\n{}", name, with.collect::<String>());
+    // From this version of the language on, a module's graph is read as far as it is needed, and not with all that it names.
+    let module =
+        format!("module adapter\n\ngo 1.17\n\nrequire {name} {version}\n{}", with.collect::<String>());
     let path = dir.join("go.mod");
     fs::write(&path, module).map_err(at(&path))?;
     let asked = format!("{}@{version}", name);
