@@ -161,12 +161,18 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     };
     campaign.expectations = expectations.as_ref();
     let figures = args.explored.as_deref().map(Figures::load).transpose().map_err(Failure::input)?;
-    if campaign.reported == Reported::Representative {
+    let done = match (campaign.shrink, campaign.confirm) {
+        (true, true) => Some("reduced, confirmed"),
+        (true, false) => Some("reduced"),
+        (false, true) => Some("confirmed"),
+        (false, false) => None,
+    };
+    if let Some(done) = done.filter(|_| campaign.reported == Reported::Representative) {
         // If standard error is closed, the note is lost and the runs go on.
         let _ = writeln!(
             io::stderr().lock(),
-            "picklock: note: after the runs, one violation of each failure of each design is reduced, confirmed and saved as a file: \
-             up to {:?} more (--shrink-budget)",
+            "picklock: note: after the runs, one violation of each failure of each design is {done} and saved as a file: up to {:?} \
+             more (--shrink-budget)",
             args.shrink_budget,
         );
     }
