@@ -108,7 +108,9 @@ mod tests {
         let expected = [
             "calm",
             "long-work",
+            "came-and-went",
             "late-release",
+            "late-waiter",
             "pause",
             "seckill",
             "stall",
@@ -125,6 +127,7 @@ mod tests {
             "node-restart",
             "clock-step",
             "clock-drift",
+            "renewal-error",
             "impatient",
             "storm",
         ];

@@ -53,7 +53,12 @@ impl<'a> ProbeRuns<'a> {
             let trace = self.make(design, plan.clone())?;
             return answered(engine, design, judge(plan, trace));
         }
-        check(engine, design, plan)
+        let missed = scenario.missed(&plan);
+        let run = check(engine, design, plan)?;
+        Ok(match missed {
+            Some(why) => run.proving_nothing(why),
+            None => run,
+        })
     }
 
     /// As [`draw`](super::draw), with the same result.
@@ -154,6 +159,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         reentrant,
         sells,
         own_data,
+        renews: _,
         autonomous,
         alone,
         leases_to_recover,

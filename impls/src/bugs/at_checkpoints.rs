@@ -65,6 +65,7 @@ pub(super) fn design<E: Extension>(
             Ok(AtCheckpoints { redlock, extension, ttl })
         }
     })
+    .renewing()
 }
 
 struct AtCheckpoints<E> {

@@ -46,6 +46,7 @@ fn build(args: &Args) -> Design {
     on_stores_waiting(args, nodes(args), move |context, policy| async move {
         Ok(Using::connect(context, policy, fixed).await)
     })
+    .renewing()
 }
 
 struct Using {

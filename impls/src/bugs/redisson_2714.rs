@@ -40,6 +40,7 @@ fn build(args: &Args) -> Design {
         let store = OneStore::connect(&context, policy).await?;
         Ok(Rlock { watchdog: Watchdog::new(store.clone()), store, fixed })
     })
+    .renewing()
 }
 
 struct Rlock {

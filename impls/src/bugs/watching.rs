@@ -31,6 +31,7 @@ pub(super) fn renewed_until(args: &Args, ends: fn(&Left) -> bool) -> Design {
         Ok(Rlock { owner: owner(&context), watchdog, store, ends: if fixed { |_| true } else { ends } })
     })
     .reentrant()
+    .renewing()
 }
 
 struct Rlock {

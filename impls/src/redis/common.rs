@@ -15,7 +15,7 @@ use picklock_sim::param::Args;
 use redis::{Cmd, RedisError, RedisResult, cmd};
 
 use crate::client::connection::Connection;
-use crate::client::policy::{Failure, Policy, Reading, STORE};
+use crate::client::policy::{Failure, Policy, Reading, Renewal, STORE};
 use crate::client::renewal::{Renew, Renewed};
 use crate::client::script::Lua;
 use picklock_redis::Redis;
@@ -129,6 +129,7 @@ where
     let survives = Conditions::LEASE;
     Design {
         survives: if topology.stores > 2 { survives.and(Condition::MinorityDown) } else { survives },
+        renews: policy.renewal != Renewal::Off,
         ..design
     }
 }

@@ -30,6 +30,7 @@ pub(crate) static FAMILY: Family = Family {
         on_stores(args, store_of(args), |context, policy| async move {
             Ok(ManualRenew { single: Single::connect(&context, policy).await? })
         })
+        .renewing()
     },
 };
 

@@ -14,12 +14,14 @@ use super::parts::{head, places, scenario_head};
 use super::ranking::{Ranked, applies, ranking};
 use super::shared::Shared;
 use super::{differences, measures, parts, rates};
-use crate::formats::brief::{self, LINES};
+use crate::formats::brief;
 use crate::matrix::statistics::clean_bound;
 use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::{enumerated, left, paragraph, right, spaces, titled, width, wrap};
 use crate::page::paint::{Ink, Style, inked};
 
+/// At most so many lines.
+pub(super) const LINES: usize = 50;
 /// Columns of one invariant where runs are added up, with the gap before it.
 const COLUMN: usize = 5;
 /// Names are given so many columns at most, and broken if they are longer.

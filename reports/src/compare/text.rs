@@ -5,9 +5,9 @@ use std::path::Path;
 use super::comparison::Comparison;
 use super::parts::{NOTES, head, places, scenario_head};
 use super::ranking::ranking;
+use super::screen::LINES;
 use super::{differences, measures, parts, rates};
 use crate::format::{Format, ReportError};
-use crate::formats::brief::LINES;
 use crate::page::layout::{enumerated, paragraph};
 use crate::page::paint::Style;
 

@@ -118,6 +118,17 @@ pub(crate) fn hits_release(args: &Args) -> bool {
     args.find(params::PHASE) == Some("release")
 }
 
+/// True if a fault hits only while a client asks for a lock.
+pub(crate) fn hits_acquire(args: &Args) -> bool {
+    args.find(params::PHASE) == Some("acquire")
+}
+
+/// True if a fault hits only requests to the servers of the lock while a section works: its renewals.
+pub(crate) fn hits_renewal(fault: &Fault, args: &Args) -> bool {
+    let of_the_lock = fault.name == error_reply::FAULT.name || args.find(params::LINKS) == Some("lock");
+    of_the_lock && args.find(params::PHASE) == Some("work")
+}
+
 /// True if a fault distinguishes the section of a client from the background tasks of its lock, or from the calls of its lock.
 pub(crate) fn hits_calls(fault: &Fault) -> bool {
     [stall::FAULT.name, cancel::FAULT.name].contains(&fault.name)

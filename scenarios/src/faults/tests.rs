@@ -258,6 +258,11 @@ fn a_fault_says_why_it_does_not_apply() {
     assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 4", 3, false).contains("`held` is 4"));
     assert!(why("[[fault]]\nkind = 'partition'\nservers = 'minority'", 1, false).contains("no minority"));
     assert!(why("store = 'replicated'", 5, false).contains("5 independent ones"));
+    assert!(why("[[fault]]\nkind = 'pause'\nphase = 'acquire'", 0, false).contains("asks the servers"));
+    let renewal = scenario("[[fault]]\nkind = 'lost-reply'\nlinks = 'lock'\nphase = 'work'");
+    assert!(renewal.applies(&design(1, false)).is_ok(), "of a design that may renew");
+    let fixed = Design { renews: false, ..design(1, false) };
+    assert!(renewal.applies(&fixed).unwrap_err().contains("renewal"));
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");
     assert!(mixed.applies(&design(5, false)).is_ok());
 }

@@ -83,6 +83,20 @@ impl Scenario {
         plan
     }
 
+    /// Why a plan of it proves nothing, whatever its run shows: it is about renewals, and the probe run had none. Whether an unmodified
+    /// program renews is seen only then.
+    #[must_use]
+    pub fn missed(&self, plan: &Plan) -> Option<&'static str> {
+        let scheduled = |entry: &FaultEntry| plan.injections.iter().any(|one| one.fault == entry.fault.name);
+        self.faults
+            .iter()
+            .any(|entry| {
+                let due = entry.args.get(faults::TIMES).0 > 0;
+                due && faults::hits_renewal(entry.fault, &entry.args) && !scheduled(entry)
+            })
+            .then_some("nothing was renewed, and the scenario is about renewals")
+    }
+
     /// Has clients that are done ask again in the background while the faults of the plan last, for what the first of them hits.
     pub fn add_background(&self, plan: &mut Plan) {
         workloads::add_background(&self.load, plan);
@@ -186,6 +200,15 @@ impl FaultEntry {
         }
         if design.belief == Belief::None && faults::hits_release(&self.args) {
             return Err("it hits within the release of a lock, and the design has none".into());
+        }
+        if faults::hits_acquire(&self.args) && (design.belief == Belief::None || design.topology.stores == 0)
+        {
+            return Err(
+                "it hits a client that asks the servers of a lock for it, and the design has none".into()
+            );
+        }
+        if faults::hits_renewal(self.fault, &self.args) && (design.belief == Belief::None || !design.renews) {
+            return Err("it hits the renewal of a lock, and the design has none".into());
         }
         if design.own_data && faults::hits_resource(&self.args) {
             return Err(

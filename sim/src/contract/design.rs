@@ -45,6 +45,8 @@ pub struct Design {
     pub sells: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
+    /// True if its holders renew what they hold, or may do so: of a program nobody knows.
+    pub renews: bool,
     /// True if its clients do everything by themselves: they hold the lock when they like, and use no resource.
     pub autonomous: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
@@ -87,6 +89,7 @@ impl Design {
             reentrant: false,
             sells: false,
             own_data: false,
+            renews: true,
             autonomous: false,
             alone: false,
             leases_to_recover: 1,
@@ -215,6 +218,13 @@ impl Design {
     #[must_use]
     pub fn autonomous(mut self) -> Design {
         self.autonomous = true;
+        self
+    }
+
+    /// The same design, whose holders renew what they hold.
+    #[must_use]
+    pub fn renewing(mut self) -> Design {
+        self.renews = true;
         self
     }
 
