@@ -7,13 +7,14 @@ const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call
 const RENEW =
   "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
 
-const store = new Redis(process.env.PICKLOCK_STORES)
-store.on('error', () => {})
+const connect = () => new Redis(process.env.PICKLOCK_STORES).on('error', () => {})
+let store = connect()
 const PX = Number(process.env.PICKLOCK_TTL_MS)
 const held = new Map()
 
 async function answer(verb, key) {
   if (verb === 'acquire') {
+    store ??= connect()
     const owner = randomUUID()
     if (!(await store.set(key, owner, 'PX', PX, 'NX'))) return 'refused'
     held.set(key, owner)
@@ -23,6 +24,11 @@ async function answer(verb, key) {
     return (await store.eval(RELEASE, 1, key, held.get(key))) === 1 ? 'released' : 'error it was not held any more'
   }
   if (verb === 'renew') return (await store.eval(RENEW, 1, key, held.get(key), PX)) === 1 ? 'renewed' : 'lost'
+  if (verb === 'close') {
+    store.disconnect()
+    store = undefined
+    return 'closed'
+  }
   return `error not understood: ${verb}`
 }
 
