@@ -199,7 +199,7 @@ fn report_group(
         scenario: scenario.to_owned(),
         source,
     };
-    let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?;
+    let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?.plan;
     // What is reported as it was found is not compared with the whole run: a run of a program may take long.
     let whole = campaign.shrink.then(|| check::check(campaign.engine, design, plan.clone()));
     let whole = whole.transpose().map_err(failed)?;

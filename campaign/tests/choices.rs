@@ -59,7 +59,7 @@ fn scenario(ready_order: &str) -> Scenario {
 
 /// A plan whose ready tasks are not drawn, with all choices of a run in which they were, and in which the lock was broken.
 fn broken_by_choices() -> Plan {
-    let drawn = |seed| check::draw(&racy(), &scenario("drawn"), Seed(seed)).unwrap();
+    let drawn = |seed| check::draw(&racy(), &scenario("drawn"), Seed(seed)).unwrap().plan;
     let recording = Options::default().recording_choices();
     let mut runs = (0..100).map(|seed| check::check(recording, &racy(), drawn(seed)).unwrap());
     let broken = runs.find(|run| run.violates("mutual-exclusion")).unwrap();

@@ -1,13 +1,15 @@
 //! Class-data archives: what a JVM has loaded once, it maps from then on, and needs neither read nor check it.
 //!
 //! picklock makes the archive of a command when it is first run, in a world that is thrown away, and keeps it in the user's cache directory. It
-//! belongs to the command, to the JVM and to the files of the class path: when one of them changes, another archive is made.
+//! belongs to the command, to the JVM and to the files of the class path: when one of them changes, another archive is made. Those that were used last
+//! are kept.
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use picklock_supervisor::HOME;
 use xxhash_rust::xxh3::xxh3_128;
@@ -28,6 +30,9 @@ static KNOWN: Mutex<BTreeMap<Vec<String>, Option<PathBuf>>> = Mutex::new(BTreeMa
 
 /// The name of an archive among the files of the program that makes it.
 const NAME: &str = "classes.jsa";
+
+/// So many archives are kept, of 1 to 20 MB each.
+const KEPT: usize = 64;
 
 /// A command with the archive of its classes. `make` runs another command in a directory where it leaves its archive; whether it did.
 ///
@@ -58,6 +63,7 @@ fn kept(words: &[String], make: impl FnOnce(&[String], &Path) -> bool) -> Option
     let dir = cache()?;
     let archive = dir.join(format!("{:032x}.jsa", identity(words)?));
     if archive.is_file() {
+        use_now(&archive);
         return Some(archive);
     }
     fs::create_dir_all(&dir).ok()?;
@@ -65,7 +71,33 @@ fn kept(words: &[String], make: impl FnOnce(&[String], &Path) -> bool) -> Option
     let making = with(words, &format!("-XX:ArchiveClassesAtExit={}/{NAME}", HOME.to_str().ok()?));
     let made = make(&making, home.path());
     // Whole or not at all, whoever else makes the same one.
-    (made && fs::rename(home.path().join(NAME), &archive).is_ok()).then_some(archive)
+    let kept = made && fs::rename(home.path().join(NAME), &archive).is_ok();
+    if kept {
+        use_now(&archive);
+        drop_oldest(&dir, KEPT);
+    }
+    kept.then_some(archive)
+}
+
+/// Has the time of an archive say when it was used last. One whose time stays is dropped earlier than it might be.
+fn use_now(archive: &Path) {
+    let _ = File::open(archive).and_then(|file| file.set_modified(SystemTime::now()));
+}
+
+/// Removes the archives of a directory that were not used for longest, but for so many.
+fn drop_oldest(dir: &Path, kept: usize) {
+    let archive = |entry: fs::DirEntry| {
+        let path = entry.path();
+        let used = entry.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        (path.extension()? == "jsa").then_some((used, path))
+    };
+    let mut archives: Vec<(SystemTime, PathBuf)> =
+        fs::read_dir(dir).into_iter().flatten().flatten().filter_map(archive).collect();
+    archives.sort();
+    for (_, path) in archives.iter().rev().skip(kept) {
+        // Whoever has it mapped keeps it; one that cannot be removed is in nobody's way.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Where archives are kept: in the cache directory of the user.
@@ -152,6 +184,21 @@ mod tests {
         assert_eq!(of(&star), Some(before));
         fs::write(&jar, "22").unwrap();
         assert_ne!(of(&star), Some(before));
+    }
+
+    #[test]
+    fn the_archives_that_were_used_last_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let archive = |name: &str| dir.path().join(name);
+        for (name, used) in [("a.jsa", 3), ("b.jsa", 1), ("c.jsa", 2), ("other", 0)] {
+            fs::write(archive(name), "1").unwrap();
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(used);
+            File::open(archive(name)).unwrap().set_modified(time).unwrap();
+        }
+        use_now(&archive("b.jsa"));
+        drop_oldest(dir.path(), 2);
+        let left = ["a.jsa", "b.jsa", "c.jsa", "other"].map(|name| archive(name).is_file());
+        assert_eq!(left, [true, true, false, true]);
     }
 
     #[test]

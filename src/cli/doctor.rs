@@ -181,7 +181,7 @@ fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64
 
 /// The result of the check of a run, and its digest.
 fn check_case(case: &Case<'_>) -> Result<(DeterminismCheck, String), Failure> {
-    let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?;
+    let plan = check::draw(&case.design, case.scenario, Seed(case.seed)).map_err(Failure::from)?.plan;
     let found = determinism::check(Engine::Event, &case.design, &plan).map_err(Failure::from)?;
     let digest = found.digest.to_string();
     Ok((found, digest))

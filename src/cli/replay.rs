@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use picklock_campaign::about::About;
 use picklock_campaign::campaign::quoted;
-use picklock_campaign::check::{self, CheckError, Checked};
+use picklock_campaign::check::{self, CheckError, Checked, Drawn};
 use picklock_campaign::patience::Patience;
 use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
@@ -140,7 +140,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
-    let plan = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
+    let Drawn { plan, missed } = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
     let run = check::check(options(args, engine), &design, plan).map_err(Failure::from)?;
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
@@ -159,7 +159,10 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         run,
         line,
         leading: None,
-        notes: Vec::new(),
+        notes: missed
+            .map(|why| format!("for `picklock run` this run is inconclusive: {why}"))
+            .into_iter()
+            .collect(),
     };
     reduced(args, replayed)
 }

@@ -224,7 +224,10 @@ impl Report<'_> {
         near(&mut summary, campaign);
         summary.about.libraries = libraries();
         if let Some(figures) = &self.figures {
-            summary.cells.iter_mut().for_each(|cell| figures.put_beside(cell));
+            for cell in &mut summary.cells {
+                let scenario = campaign.scenarios.iter().find(|scenario| scenario.name() == cell.scenario);
+                scenario.into_iter().for_each(|scenario| figures.put_beside(cell, scenario));
+            }
         }
         let always = named(picklock_reports::ALL, &["json"]);
         report(&summary, selection, saved, formats, &always, |format, summary, style| {

@@ -88,7 +88,7 @@ impl Lab {
     ) -> Result<Plan, LabError> {
         let (design, loaded) = (design(spelling)?, load(scenario, settings)?);
         let design = applied(&loaded, scenario, &design)?;
-        Ok(check::draw(&design, &loaded, Seed(seed))?)
+        Ok(check::draw(&design, &loaded, Seed(seed))?.plan)
     }
 
     /// One run.

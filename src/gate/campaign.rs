@@ -53,7 +53,7 @@ pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heartbeat: &
 fn difference(campaign: &Campaign<'_>, scenario: &str, seed: u64) -> Option<String> {
     let scenario = campaign.scenarios.iter().find(|known| known.name() == scenario)?;
     let design = scenario.applies(campaign.designs.first()?).ok()?;
-    let plan = check::draw(&design, scenario, Seed(seed)).ok()?;
+    let plan = check::draw(&design, scenario, Seed(seed)).ok()?.plan;
     let runs = determinism::twice(campaign.engine, &design, &plan).ok()?;
     let difference = determinism::the_same(&design, runs).err()?;
     Some(nondeterminism::difference(&difference, &Style::default()))

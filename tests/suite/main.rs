@@ -19,6 +19,7 @@ mod plan_features;
 mod published_claims;
 mod random_scenarios;
 mod release_channel;
+mod renewals;
 mod row_lock;
 mod split_brain;
 mod stage;

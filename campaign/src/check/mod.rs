@@ -26,7 +26,7 @@ mod answers;
 mod probe_runs;
 mod program;
 
-pub use self::probe_runs::ProbeRuns;
+pub use self::probe_runs::{Drawn, ProbeRuns};
 pub use self::program::CheckError;
 use self::program::workload;
 pub use picklock_sim::run::Options;
@@ -72,7 +72,7 @@ pub fn seed(engine: Engine, design: &Design, scenario: &Scenario, seed: Seed) ->
 ///
 /// # Errors
 /// When the design's code panics in the probe run.
-pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
+pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Drawn, CheckError> {
     ProbeRuns::default().draw(design, scenario, seed)
 }
 

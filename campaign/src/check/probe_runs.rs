@@ -26,6 +26,14 @@ pub struct ProbeRuns<'a> {
     made: Vec<Made<'a>>,
 }
 
+/// A plan that was drawn.
+pub struct Drawn {
+    /// The plan.
+    pub plan: Plan,
+    /// The reason for which its run proves nothing, whatever it shows, if there is one.
+    pub missed: Option<&'static str>,
+}
+
 struct Made<'a> {
     design: &'a Design,
     fault_free: Plan,
@@ -47,13 +55,12 @@ impl<'a> ProbeRuns<'a> {
         scenario: &Scenario,
         seed: Seed,
     ) -> Result<Checked, CheckError> {
-        let plan = self.draw(design, scenario, seed)?;
+        let Drawn { plan, missed } = self.draw(design, scenario, seed)?;
         // The probe run of other scenarios may be this very run.
         if engine == Engine::Event && scenario.faults().is_empty() {
             let trace = self.make(design, plan.clone())?;
             return answered(engine, design, judge(plan, trace));
         }
-        let missed = scenario.missed(&plan);
         let run = check(engine, design, plan)?;
         Ok(match missed {
             Some(why) => run.proving_nothing(why),
@@ -65,12 +72,13 @@ impl<'a> ProbeRuns<'a> {
     ///
     /// # Errors
     /// When the design's code panics in the probe run.
-    pub fn draw(&mut self, design: &'a Design, scenario: &Scenario, seed: Seed) -> Result<Plan, CheckError> {
+    pub fn draw(&mut self, design: &'a Design, scenario: &Scenario, seed: Seed) -> Result<Drawn, CheckError> {
         let probe = match scenario.needs_probe_run() {
             true => Some(self.of(design, scenario.fault_free_plan(design, seed), scenario.last_section())?),
             false => None,
         };
-        Ok(scenario.plan(design, seed, probe))
+        let missed = probe.and_then(|probe| scenario.missed(design, probe));
+        Ok(Drawn { plan: scenario.plan(design, seed, probe), missed })
     }
 
     /// The points that a fault-free plan reaches, up to this section of each client or to the end, from a run that was made

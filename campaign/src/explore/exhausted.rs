@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::summary::{Cell, Exhausted};
 use picklock_scenarios::faults;
-use picklock_scenarios::scenario::{Problem, ScenarioError, Spot, read_text};
+use picklock_scenarios::scenario::{Problem, Scenario, ScenarioError, Spot, read_text};
 
 /// The figures of explorations, as `explore --format figures` and `explore --format json` write them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -56,8 +56,8 @@ impl Figures {
         Figures::parse(&path.display().to_string(), &read_text(path)?)
     }
 
-    /// Puts beside a cell what was tried of each of its faults.
-    pub fn put_beside(&self, cell: &mut Cell) {
+    /// Puts beside a cell what was tried of each of its faults, unless its scenario narrows where that one hits.
+    pub fn put_beside(&self, cell: &mut Cell, scenario: &Scenario) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
             let kind = faults::find(fault).ok()?.at_site.as_ref()?;
@@ -69,7 +69,8 @@ impl Figures {
                 violating: tried.violating,
             })
         };
-        cell.exhausted = cell.took_effect.keys().filter_map(of).collect();
+        cell.exhausted =
+            cell.took_effect.keys().filter(|fault| scenario.hits_anywhere(fault)).filter_map(of).collect();
     }
 }
 
@@ -86,13 +87,18 @@ mod tests {
         let figures = Figures::parse("made-up.json", TEXT).unwrap();
         let bit = [("client-crash".to_owned(), 9), ("partition".to_owned(), 9), ("failover".to_owned(), 9)];
         let mut cell = Cell { design: "single".into(), took_effect: bit.into(), ..Cell::default() };
-        figures.put_beside(&mut cell);
+        let scenario =
+            |text: &str| Scenario::parse("made-up.toml", &format!("summary = 'one'\n{text}"), &[]).unwrap();
+        let anywhere = scenario("[[fault]]\nkind = 'client-crash'");
+        figures.put_beside(&mut cell, &anywhere);
         let tried = Exhausted { fault: "client-crash".into(), sites: 142, explored: 142, violating: 0 };
         assert_eq!(cell.exhausted, [tried]);
         let mut other = Cell { design: "watchdog".into(), ..cell.clone() };
         other.exhausted.clear();
-        figures.put_beside(&mut other);
+        figures.put_beside(&mut other, &anywhere);
         assert!(other.exhausted.is_empty());
+        figures.put_beside(&mut cell, &scenario("[[fault]]\nkind = 'client-crash'\nphase = 'work'"));
+        assert!(cell.exhausted.is_empty(), "all sites were tried, and the scenario hits only some of them");
     }
 
     #[test]

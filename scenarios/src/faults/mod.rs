@@ -45,7 +45,10 @@ pub use served::{FaultError, Served, Words, forms, parse, parse_now};
 pub use site::{AtSite, Stage, Where};
 
 use crate::error::Problem;
+use picklock_model::plan::{Access, Phase};
+use picklock_model::points::Points;
 use picklock_sim::param::{Args, Param, Share, Spans};
+use picklock_sim::resource;
 
 /// All faults, in the order of the catalogue.
 pub const ALL: &[&Fault] = &[
@@ -118,15 +121,39 @@ pub(crate) fn hits_release(args: &Args) -> bool {
     args.find(params::PHASE) == Some("release")
 }
 
-/// True if a fault hits only while a client asks for a lock.
-pub(crate) fn hits_acquire(args: &Args) -> bool {
-    args.find(params::PHASE) == Some("acquire")
+/// True if a fault hits only a client that asks for a lock again and again.
+pub(crate) fn hits_waiting(args: &Args) -> bool {
+    args.find(params::PHASE) == Some("acquire") && args.find(params::NTH).is_some_and(|(first, _)| first > 1)
 }
 
 /// True if a fault hits only requests to the servers of the lock while a section works: its renewals.
 pub(crate) fn hits_renewal(fault: &Fault, args: &Args) -> bool {
-    let of_the_lock = fault.name == error_reply::FAULT.name || args.find(params::LINKS) == Some("lock");
+    // A partition only begins there, and reaches what comes after.
+    let one_message = [&delay::FAULT, &lost_reply::FAULT, &lost_request::FAULT];
+    let of_the_lock = fault.name == error_reply::FAULT.name
+        || (one_message.iter().any(|one| one.name == fault.name) && args.find(params::LINKS) == Some("lock"));
     of_the_lock && args.find(params::PHASE) == Some("work")
+}
+
+/// True if the probe run has a renewal: a request to a server of the lock while a section works.
+pub(crate) fn has_renewals(probe: &Points) -> bool {
+    probe.reached().iter().any(|point| {
+        let peer = probe.peer(point);
+        point.phase == Phase::Work
+            && point.access == Access::Write
+            && !peer.is_empty()
+            && peer != resource::HOST
+    })
+}
+
+/// True if nothing narrows the points at which a fault hits.
+pub(crate) fn hits_anywhere(fault: &Fault, args: &Args) -> bool {
+    let narrowing =
+        [params::PHASE.name, params::CLIENT.name, params::SECTION.name, params::NTH.name, params::PEER.name];
+    let defaults = Args::defaults(fault.params);
+    args.iter()
+        .zip(defaults.iter())
+        .all(|((param, value), (_, default))| value == default || !narrowing.contains(&param.name))
 }
 
 /// True if a fault distinguishes the section of a client from the background tasks of its lock, or from the calls of its lock.

@@ -258,11 +258,15 @@ fn a_fault_says_why_it_does_not_apply() {
     assert!(why("[[fault]]\nkind = 'clock-step'\nheld = 4", 3, false).contains("`held` is 4"));
     assert!(why("[[fault]]\nkind = 'partition'\nservers = 'minority'", 1, false).contains("no minority"));
     assert!(why("store = 'replicated'", 5, false).contains("5 independent ones"));
-    assert!(why("[[fault]]\nkind = 'pause'\nphase = 'acquire'", 0, false).contains("asks the servers"));
+    let waiting = "[[fault]]\nkind = 'pause'\nphase = 'acquire'\nnth = 2";
+    assert!(why(waiting, 0, false).contains("asks a server for a lock again"));
+    assert!(scenario("[[fault]]\nkind = 'pause'\nphase = 'acquire'").applies(&design(0, false)).is_ok());
     let renewal = scenario("[[fault]]\nkind = 'lost-reply'\nlinks = 'lock'\nphase = 'work'");
     assert!(renewal.applies(&design(1, false)).is_ok(), "of a design that may renew");
     let fixed = Design { renews: false, ..design(1, false) };
     assert!(renewal.applies(&fixed).unwrap_err().contains("renewal"));
+    let cut = scenario("[[fault]]\nkind = 'partition'\nlinks = 'lock'\nphase = 'work'");
+    assert!(cut.applies(&fixed).is_ok(), "a cut reaches the release");
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");
     assert!(mixed.applies(&design(5, false)).is_ok());
 }

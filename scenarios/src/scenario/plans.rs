@@ -83,17 +83,22 @@ impl Scenario {
         plan
     }
 
-    /// Why a plan of it proves nothing, whatever its run shows: it is about renewals, and the probe run had none. Whether an unmodified
-    /// program renews is seen only then.
+    /// True if its faults of this name hit at any point of a section: what was tried at all of them speaks of this scenario as well.
     #[must_use]
-    pub fn missed(&self, plan: &Plan) -> Option<&'static str> {
-        let scheduled = |entry: &FaultEntry| plan.injections.iter().any(|one| one.fault == entry.fault.name);
-        self.faults
-            .iter()
-            .any(|entry| {
-                let due = entry.args.get(faults::TIMES).0 > 0;
-                due && faults::hits_renewal(entry.fault, &entry.args) && !scheduled(entry)
-            })
+    pub fn hits_anywhere(&self, fault: &str) -> bool {
+        let named = self.faults.iter().filter(|entry| entry.fault.name == fault);
+        named.into_iter().all(|entry| faults::hits_anywhere(entry.fault, &entry.args))
+    }
+
+    /// Why its runs prove nothing, whatever they show: it is about renewals alone, and the probe run has none. Whether an unmodified
+    /// program renews is seen only there.
+    #[must_use]
+    pub fn missed(&self, design: &Design, probe: &Points) -> Option<&'static str> {
+        let due = |entry: &&FaultEntry| entry.args.get(faults::TIMES).1 > 0 && entry.applies(design).is_ok();
+        let mut due = self.faults.iter().filter(due).peekable();
+        let about_renewals =
+            due.peek().is_some() && due.all(|entry| faults::hits_renewal(entry.fault, &entry.args));
+        (about_renewals && !faults::has_renewals(probe))
             .then_some("nothing was renewed, and the scenario is about renewals")
     }
 
@@ -190,6 +195,16 @@ impl FaultEntry {
         if design.alone && faults::hits_records(self.fault) {
             return Err("it hits what stores keep of locks, and the design's server keeps nothing".into());
         }
+        let asks_nobody = design.belief == Belief::None || design.topology.stores == 0;
+        if asks_nobody && faults::hits_waiting(&self.args) {
+            return Err(
+                "it hits a client that asks a server for a lock again, and no client of the design does"
+                    .into(),
+            );
+        }
+        if (asks_nobody || !design.renews) && faults::hits_renewal(self.fault, &self.args) {
+            return Err("it hits the renewal of a lock, and the design has none".into());
+        }
         if let Some(action) = faults::own_action(self.fault)
             && !design
                 .store
@@ -200,15 +215,6 @@ impl FaultEntry {
         }
         if design.belief == Belief::None && faults::hits_release(&self.args) {
             return Err("it hits within the release of a lock, and the design has none".into());
-        }
-        if faults::hits_acquire(&self.args) && (design.belief == Belief::None || design.topology.stores == 0)
-        {
-            return Err(
-                "it hits a client that asks the servers of a lock for it, and the design has none".into()
-            );
-        }
-        if faults::hits_renewal(self.fault, &self.args) && (design.belief == Belief::None || !design.renews) {
-            return Err("it hits the renewal of a lock, and the design has none".into());
         }
         if design.own_data && faults::hits_resource(&self.args) {
             return Err(
