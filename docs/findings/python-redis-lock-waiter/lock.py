@@ -5,7 +5,8 @@ import sys
 import redis
 import redis_lock
 
-store = redis.Redis.from_url(os.environ["PICKLOCK_STORES"])
+# Without a limit on the socket: the one that redis-py has by default would end a long wait.
+store = redis.Redis.from_url(os.environ["PICKLOCK_STORES"], socket_timeout=None)
 ttl = int(os.environ["PICKLOCK_TTL_MS"]) // 1000
 held = {}
 
