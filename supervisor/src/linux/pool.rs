@@ -10,8 +10,10 @@ use std::{
 use super::life::Place;
 use crate::{Group, Setup, StartError, Template};
 
-/// How many templates are kept.
+/// How many templates are kept: those of a few programs, each with a host of its own name for each client.
 const TEMPLATES: usize = 16;
+/// How many are kept where there is memory for them: those of a comparison of many programs.
+const MOST_TEMPLATES: usize = 192;
 /// How many setups are remembered.
 const SETUPS: usize = 256;
 
@@ -171,10 +173,24 @@ impl Pool {
         known.retain(|(other, known)| *other != key || matches!(known, Known::Template(_)));
         known.push_back((key, what));
         let is_template = |(_, known): &(Key, Known)| matches!(known, Known::Template(_));
-        if known.iter().filter(|entry| is_template(entry)).count() > TEMPLATES
+        let kept = if is_memory_short() { TEMPLATES } else { MOST_TEMPLATES };
+        if known.iter().filter(|entry| is_template(entry)).count() > kept
             && let Some(oldest) = known.iter().position(is_template)
         {
             known.remove(oldest);
         }
+    }
+}
+
+/// True if less than a quarter of the memory can be had, or if nothing is known of it. Whether a program is copied is seen in no run.
+fn is_memory_short() -> bool {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    match (of("MemAvailable:"), of("MemTotal:")) {
+        (Some(available), Some(total)) => available < total / 4,
+        _ => true,
     }
 }
