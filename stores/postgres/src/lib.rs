@@ -1,8 +1,9 @@
-//! A simulated PostgreSQL: one server, with the part of its behaviour that row locks need.
+//! A simulated PostgreSQL: one server, with the part of its behaviour that locks need.
 //!
 //! Modelled after PostgreSQL 15: the protocol as clients speak it (simple and extended queries, transaction status, errors with their
-//! codes), transactions at READ COMMITTED, `SELECT ... FOR UPDATE` with its queue, its timeouts and its deadlocks, and a log that is synced at
-//! each commit. It is trusted because the same statements give the same replies as a real server.
+//! codes), transactions with savepoints, versions of rows and snapshots, row locks of three strengths with their queues, advisory locks,
+//! timeouts, cancellation, deadlocks, sequences, messages on channels, and a log that is synced at each commit. It is trusted because the
+//! same statements give the same replies as a real server, in scripts and in random sessions of several clients.
 //!
 //! **Entry point:** [`Machine`] executes statements without a socket and a clock; [`serve()`] puts it on a host.
 //!
@@ -22,17 +23,21 @@
 //! In `server`:
 //!
 //! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `guarded` (which rows are locks, and which are the resource).
-//! - *The machine*: `machine` (sessions, queues of waiters, deadlocks), `query` (the messages of a session), `plan` (what a
-//!   statement means), `execute` (as far as it comes without waiting), `session`, `settings`, `data` (tables, rows and their locks).
+//! - *The machine*: `machine` (sessions, alarms, signals), `query` (the messages of a session), `control` (statements about the session),
+//!   `outcome` (the ends of transactions), `session`, `settings`.
+//! - *Statements*: `execute` (as far as one comes without waiting), `plan` (what it means).
+//! - *State*: `locks` (queues, waits, deadlocks), `data` (tables, versions of rows, sequences).
 //! - *The language*: `sql` (lexer, parser).
 //!
 //! # What is not here
 //!
-//! The SQL is what locks need: BEGIN, COMMIT, ROLLBACK, SET and SHOW of timeouts, CREATE TABLE with a primary key of one column, and INSERT,
-//! SELECT, UPDATE and DELETE on one table. Everything else is refused, never guessed at.
+//! The SQL is what locks need: CREATE of tables, sequences and unique indexes; INSERT (with ON CONFLICT), SELECT, UPDATE and DELETE on one
+//! table each (with RETURNING, ORDER BY, LIMIT, row locks, and subqueries of one value); BEGIN, COMMIT, ROLLBACK, savepoints; SET, SHOW and
+//! RESET of timeouts; LISTEN, NOTIFY; DISCARD ALL. Everything else is refused as `not modelled` (0A000), never guessed at.
 //!
-//! Left out on purpose: authentication, databases and schemas, savepoints, other isolation levels, indexes besides the primary key,
-//! replication, recovery that takes time. Timeouts follow the monotonic clock. A scan gives rows in the order of their keys.
+//! Left out on purpose: authentication, databases and schemas, replication, recovery that takes time, and the locks by which
+//! SERIALIZABLE finds conflicts of several rows: it is REPEATABLE READ here. The only time zone is UTC. Timeouts follow the monotonic
+//! clock. A scan gives rows in the order in which their versions were made.
 
 mod protocol;
 mod server;

@@ -50,6 +50,15 @@ impl Replies {
         self.message(b'C', |out| text(out, tag));
     }
 
+    /// A message on a channel.
+    pub(crate) fn notification(&mut self, pid: i32, channel: &str, payload: &str) {
+        self.message(b'A', |out| {
+            out.extend(pid.to_be_bytes());
+            text(out, channel);
+            text(out, payload);
+        });
+    }
+
     pub(crate) fn empty_query(&mut self) {
         self.message(b'I', |_| {});
     }

@@ -68,7 +68,7 @@ impl SqlError {
 
     /// Something of PostgreSQL that is not modelled.
     pub(crate) fn unsupported(what: impl fmt::Display) -> SqlError {
-        SqlError::new("0A000", format!("{what} is not supported by this simulation"))
+        SqlError::new("0A000", format!("{what} is not modelled"))
     }
 
     /// A message that breaks the protocol.

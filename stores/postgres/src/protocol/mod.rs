@@ -6,10 +6,12 @@ mod backend;
 mod describe;
 mod error;
 mod frontend;
+mod time;
 mod value;
 
 pub(crate) use backend::Replies;
 pub(crate) use describe::{describe_replies, describe_request};
 pub(crate) use error::{Severity, SqlError};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
-pub(crate) use value::{Format, Type, Value, timestamp};
+pub(crate) use time::{Interval, timestamp};
+pub(crate) use value::{Format, Type, Value};

@@ -3,6 +3,7 @@
 //! Source: PostgreSQL 15, `pg_type.dat` and the input and output functions of these types.
 
 use super::error::SqlError;
+use super::time::{Interval, point_text, read_point};
 
 /// The type of a column, a parameter or an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,16 @@ pub(crate) enum Type {
     Text,
     /// `character varying`, perhaps with a length.
     Varchar(Option<u32>),
-    /// `timestamp with time zone`.
+    /// `timestamp`, without a time zone.
     Timestamp,
+    /// `timestamp with time zone`.
+    Timestamptz,
+    /// `interval`.
+    Interval,
+    /// `uuid`.
+    Uuid,
+    /// The result of a function that is called for its effect.
+    Void,
     /// A quoted literal whose type nothing says; a result of it is text.
     Unknown,
 }
@@ -34,8 +43,16 @@ pub(crate) enum Value {
     Int(i64),
     /// A text of either type.
     Text(String),
-    /// Microseconds since 2000-01-01T00:00:00Z.
+    /// A point of time of a `timestamp with time zone`, in microseconds since 2000-01-01T00:00:00Z.
     Time(i64),
+    /// That of a `timestamp`, in microseconds since 2000-01-01 00:00:00.
+    Stamp(i64),
+    /// A span of time.
+    Span(Interval),
+    /// The 128 bits of a `uuid`.
+    Uuid(u128),
+    /// The result of a function that is called for its effect.
+    Void,
 }
 
 /// How a value is written on the wire.
@@ -68,7 +85,11 @@ impl Type {
             Type::Int4 => 23,
             Type::Text | Type::Unknown => 25,
             Type::Varchar(_) => 1043,
-            Type::Timestamp => 1184,
+            Type::Timestamp => 1114,
+            Type::Timestamptz => 1184,
+            Type::Interval => 1186,
+            Type::Void => 2278,
+            Type::Uuid => 2950,
         }
     }
 
@@ -81,7 +102,10 @@ impl Type {
             23 => Type::Int4,
             25 => Type::Text,
             1043 => Type::Varchar(None),
-            1184 => Type::Timestamp,
+            1114 => Type::Timestamp,
+            1184 => Type::Timestamptz,
+            1186 => Type::Interval,
+            2950 => Type::Uuid,
             _ => return Err(SqlError::unsupported(format!("the type with OID {oid}"))),
         }))
     }
@@ -91,7 +115,9 @@ impl Type {
         match self {
             Type::Bool => 1,
             Type::Int4 => 4,
-            Type::Int8 | Type::Timestamp => 8,
+            Type::Int8 | Type::Timestamp | Type::Timestamptz => 8,
+            Type::Interval | Type::Uuid => 16,
+            Type::Void => 4,
             Type::Text | Type::Varchar(_) | Type::Unknown => -1,
         }
     }
@@ -113,7 +139,11 @@ impl Type {
             Type::Int8 => "bigint",
             Type::Text => "text",
             Type::Varchar(_) => "character varying",
-            Type::Timestamp => "timestamp with time zone",
+            Type::Timestamp => "timestamp without time zone",
+            Type::Timestamptz => "timestamp with time zone",
+            Type::Interval => "interval",
+            Type::Uuid => "uuid",
+            Type::Void => "void",
             Type::Unknown => "unknown",
         }
     }
@@ -130,6 +160,10 @@ impl Type {
     pub(crate) fn read(self, text: &str) -> Result<Value, SqlError> {
         let invalid =
             || SqlError::new("22P02", format!("invalid input syntax for type {}: \"{text}\"", self.name()));
+        let no_point = || {
+            let name = if self == Type::Timestamp { "timestamp" } else { self.name() };
+            SqlError::new("22007", format!("invalid input syntax for type {name}: \"{text}\""))
+        };
         match self {
             Type::Bool => match text.trim().to_ascii_lowercase().as_str() {
                 "t" | "tr" | "tru" | "true" | "y" | "ye" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
@@ -152,7 +186,14 @@ impl Type {
                 self.holds(value).then_some(Value::Int(value)).ok_or_else(beyond)
             }
             Type::Text | Type::Varchar(_) | Type::Unknown => Ok(Value::Text(text.to_owned())),
-            Type::Timestamp => Err(SqlError::unsupported("reading a timestamp")),
+            Type::Timestamp => read_point(text).map(|(micros, _)| Value::Stamp(micros)).ok_or_else(no_point),
+            Type::Timestamptz => {
+                let point = read_point(text).and_then(|(micros, zone)| micros.checked_sub(zone.unwrap_or(0)));
+                point.map(Value::Time).ok_or_else(no_point)
+            }
+            Type::Interval => Interval::read(text).map(Value::Span).ok_or_else(no_point),
+            Type::Uuid => read_uuid(text).map(Value::Uuid).ok_or_else(invalid),
+            Type::Void => Ok(Value::Void),
         }
     }
 
@@ -179,7 +220,16 @@ impl Type {
                 bytes.try_into().map(|bytes| Value::Int(i64::from_be_bytes(bytes))).map_err(incorrect)
             }
             (_, Type::Timestamp) => {
+                bytes.try_into().map(|bytes| Value::Stamp(i64::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Timestamptz) => {
                 bytes.try_into().map(|bytes| Value::Time(i64::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Uuid) => {
+                bytes.try_into().map(|bytes| Value::Uuid(u128::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Interval | Type::Void) => {
+                Err(SqlError::unsupported("a parameter of this type in binary"))
             }
             (_, Type::Text | Type::Varchar(_) | Type::Unknown) => Ok(Value::Text(as_text()?.to_owned())),
         }
@@ -195,7 +245,11 @@ impl Value {
             Value::Bool(value) => Some(if *value { "t" } else { "f" }.to_owned()),
             Value::Int(value) => Some(value.to_string()),
             Value::Text(value) => Some(value.clone()),
-            Value::Time(micros) => Some(time_text(*micros)),
+            Value::Time(micros) => Some(format!("{}+00", point_text(*micros))),
+            Value::Stamp(micros) => Some(point_text(*micros)),
+            Value::Span(span) => Some(span.text()),
+            Value::Uuid(bits) => Some(uuid_text(*bits)),
+            Value::Void => Some(String::new()),
         }
     }
 
@@ -209,40 +263,31 @@ impl Value {
             Value::Bool(value) => Some(vec![u8::from(*value)]),
             // An `integer` column holds nothing wider.
             Value::Int(value) if ty == Type::Int4 => Some((*value as i32).to_be_bytes().to_vec()),
-            Value::Int(value) | Value::Time(value) => Some(value.to_be_bytes().to_vec()),
+            Value::Int(value) | Value::Time(value) | Value::Stamp(value) => {
+                Some(value.to_be_bytes().to_vec())
+            }
+            Value::Span(Interval { months, days, micros }) => {
+                Some([&micros.to_be_bytes()[..], &days.to_be_bytes(), &months.to_be_bytes()].concat())
+            }
+            Value::Uuid(bits) => Some(bits.to_be_bytes().to_vec()),
+            Value::Void => Some(Vec::new()),
             Value::Text(value) => Some(value.clone().into_bytes()),
         }
     }
 }
 
-/// Seconds from 1970 to 2000.
-const CENTURY_S: i64 = 946_684_800;
-
-/// The microseconds since 2000 of nanoseconds since 1970.
-pub(crate) fn timestamp(wall_ns: u64) -> i64 {
-    i64::try_from(wall_ns / 1_000).unwrap_or(i64::MAX) - CENTURY_S * 1_000_000
+/// A `uuid` from its 32 digits, with hyphens and braces or without.
+fn read_uuid(text: &str) -> Option<u128> {
+    let text = text.trim();
+    let inner = text.strip_prefix('{').map_or(Some(text), |rest| rest.strip_suffix('}'))?;
+    let digits: String = inner.chars().filter(|c| *c != '-').collect();
+    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hex.then(|| u128::from_str_radix(&digits, 16).ok()).flatten()
 }
 
-/// A timestamp as `ISO, MDY` shows it in UTC, its fraction without trailing zeros.
-fn time_text(micros: i64) -> String {
-    let (secs, fraction) = (micros.div_euclid(1_000_000) + CENTURY_S, micros.rem_euclid(1_000_000));
-    let (days, of_day) = (secs.div_euclid(86_400), secs.rem_euclid(86_400));
-    // Howard Hinnant, "chrono-compatible low-level date algorithms": civil_from_days.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    let fraction = if fraction == 0 {
-        String::new()
-    } else {
-        format!(".{fraction:06}").trim_end_matches('0').to_owned()
-    };
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}+00")
+fn uuid_text(bits: u128) -> String {
+    let digits = format!("{bits:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 #[cfg(test)]
@@ -250,10 +295,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timestamp_reads_as_postgres_shows_it() {
-        assert_eq!(time_text(0), "2000-01-01 00:00:00+00");
-        assert_eq!(time_text(timestamp(1_582_934_400_250_000_000)), "2020-02-29 00:00:00.25+00");
-        assert_eq!(time_text(-1), "1999-12-31 23:59:59.999999+00");
+    fn a_uuid_is_read_with_hyphens_and_without() {
+        let shown = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
+        for written in [shown, "{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}", "a0eebc999c0b4ef8bb6d6bb9bd380a11"] {
+            assert_eq!(Type::Uuid.read(written).unwrap().text().as_deref(), Some(shown));
+        }
+        assert_eq!(Type::Uuid.read("a0eebc99").unwrap_err().code, "22P02");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The events of rows in the trace: some rows are locks, and some are the guarded resource.
 //!
-//! A row that SELECT ... FOR UPDATE locks is a lock's record for as long. Rows of one table are registers of the guarded
+//! A row that SELECT ... FOR UPDATE (or FOR NO KEY UPDATE) locks is a lock's record for as long, and so is an advisory lock
+//! that a session has. Rows of one table are registers of the guarded
 //! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
 //! nobody sees it before. A row that is inserted is a register as it was in the beginning, and no write.
 
@@ -9,6 +10,7 @@ use picklock_model::trace::What;
 
 use crate::protocol::Value;
 use crate::server::data::{Row, Schema};
+use crate::server::locks::{Advisory, Tag};
 
 /// The table whose rows are registers: by their primary key, the value in this column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +37,8 @@ pub(crate) enum Deed<'a> {
 }
 
 /// The event for the trace, if there is one.
-pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, key: &Value, deed: &Deed<'_>) -> Option<What> {
-    let key = Key::new(&key.text().unwrap_or_default());
+pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, name: &str, deed: &Deed<'_>) -> Option<What> {
+    let key = Key::new(name);
     let register = || {
         let column = || schema.columns.iter().position(|column| column.name == guarded.column);
         if *schema.name == *guarded.table { column() } else { None }
@@ -56,5 +58,14 @@ pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, key: &Value, deed: &D
             let value = held(row, register()?)?;
             Some(What::ResourceWritten { key, value, token: None })
         }
+    }
+}
+
+/// The key of an advisory lock in the trace; none of another lock.
+pub(crate) fn advisory_key(tag: &Tag) -> Option<Key> {
+    match tag {
+        Tag::Advisory(Advisory::One(number)) => Some(Key::new(&format!("advisory {number}"))),
+        Tag::Advisory(Advisory::Two(a, b)) => Some(Key::new(&format!("advisory {a},{b}"))),
+        Tag::Row(_) => None,
     }
 }

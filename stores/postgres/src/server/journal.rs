@@ -13,8 +13,10 @@ use picklock_model::ids::Key;
 use picklock_model::trace::What;
 use picklock_sim::disk::Disk;
 
-use crate::protocol::{Type, Value};
-use crate::server::data::{Column, Database, Row, RowRef, Schema};
+use crate::protocol::{Interval, Type, Value};
+use crate::server::data::{
+    Column, ColumnDefault, Heap, Key as TableKey, Place, Row, Schema, Sequence, Sequences, Tid,
+};
 
 const LOG: &str = "pg_wal";
 const LOCKS: &str = "locks-of-this-life";
@@ -26,9 +28,10 @@ pub struct Record(Entry);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
     Table(Arc<Schema>),
-    /// A row as it is now; none if it is gone.
+    Sequence(String, Sequence),
+    /// A version of a row; none if it is gone.
     Row {
-        row: RowRef,
+        place: Place,
         values: Option<Row>,
     },
 }
@@ -38,26 +41,42 @@ impl Record {
         Record(Entry::Table(schema))
     }
 
-    pub(crate) fn row(row: RowRef, values: Option<Row>) -> Record {
-        Record(Entry::Row { row, values })
+    pub(crate) fn sequence(name: String, sequence: Sequence) -> Record {
+        Record(Entry::Sequence(name, sequence))
+    }
+
+    pub(crate) fn row(place: Place, values: Option<Row>) -> Record {
+        Record(Entry::Row { place, values })
     }
 
     /// Carries the change out on what was there before.
-    pub(crate) fn restore(self, data: &mut Database) {
+    pub(crate) fn restore(self, heap: &mut Heap, sequences: &mut Sequences) {
         match self.0 {
-            Entry::Table(schema) => data.create(None, schema),
-            Entry::Row { row, values } => data.restore(row, values),
+            Entry::Table(schema) => {
+                let known = heap.catalogue.any_schema(&schema.name).map_or(0, |known| known.keys.len());
+                if heap.catalogue.table(&schema.name).is_none() {
+                    heap.create(None, schema);
+                } else {
+                    // It is there, and has a key more.
+                    schema.keys.iter().skip(known).for_each(|key| heap.add_key(&schema.name, key.clone()));
+                }
+            }
+            Entry::Sequence(name, sequence) => sequences.create(name, sequence),
+            Entry::Row { place, values } => heap.restore(&place, values),
         }
     }
 
     /// Records that make what is committed.
-    pub(crate) fn all(data: &Database) -> Vec<Record> {
+    pub(crate) fn all(heap: &Heap, sequences: &Sequences) -> Vec<Record> {
         let mut records = Vec::new();
-        for (schema, rows) in data.committed() {
+        for (name, sequence) in sequences.all() {
+            records.push(Record::sequence(name.clone(), sequence.clone()));
+        }
+        for (schema, rows) in heap.catalogue.committed() {
             records.push(Record::table(Arc::clone(schema)));
-            records.extend(rows.map(|row| {
-                let name = RowRef { table: Arc::clone(&schema.name), key: row[schema.key].clone() };
-                Record::row(name, Some(Arc::clone(row)))
+            records.extend(rows.map(|(tid, row)| {
+                let place = Place { table: Arc::clone(&schema.name), tid };
+                Record::row(place, Some(Arc::clone(row)))
             }));
         }
         records
@@ -68,24 +87,52 @@ impl Record {
             Entry::Table(schema) => {
                 out.push(b'T');
                 text(out, &schema.name);
-                number(out, schema.key as i64);
                 number(out, schema.columns.len() as i64);
                 for column in &schema.columns {
                     text(out, &column.name);
                     number(out, i64::from(column.ty.oid()));
                     number(out, i64::from(column.ty.modifier()));
-                    out.push(u8::from(column.not_null));
-                    value(out, &column.default);
+                    out.extend([u8::from(column.not_null), u8::from(column.always)]);
+                    default(out, &column.default);
+                }
+                number(out, schema.keys.len() as i64);
+                for key in &schema.keys {
+                    text(out, &key.name);
+                    out.push(u8::from(key.primary));
+                    number(out, key.columns.len() as i64);
+                    key.columns.iter().for_each(|at| number(out, *at as i64));
                 }
             }
-            Entry::Row { row, values } => {
+            Entry::Sequence(name, sequence) => {
+                out.push(b'S');
+                text(out, name);
+                number(out, sequence.start);
+                number(out, sequence.increment);
+                value(out, &sequence.last.map_or(Value::Null, Value::Int));
+            }
+            Entry::Row { place, values } => {
                 out.push(b'R');
-                text(out, &row.table);
-                value(out, &row.key);
+                text(out, &place.table);
+                number(out, place.tid.0.cast_signed());
                 number(out, values.as_ref().map_or(-1, |values| values.len() as i64));
                 values.iter().flat_map(|values| values.iter()).for_each(|one| value(out, one));
             }
         }
+    }
+}
+
+fn default(out: &mut Vec<u8>, default: &ColumnDefault) {
+    match default {
+        ColumnDefault::Value(constant) => {
+            out.push(0);
+            value(out, constant);
+        }
+        ColumnDefault::Next(sequence) => {
+            out.push(1);
+            text(out, sequence);
+        }
+        ColumnDefault::Now => out.push(2),
+        ColumnDefault::Clock => out.push(3),
     }
 }
 
@@ -114,6 +161,19 @@ fn value(out: &mut Vec<u8>, value: &Value) {
             out.push(4);
             number(out, *value);
         }
+        Value::Stamp(value) => {
+            out.push(5);
+            number(out, *value);
+        }
+        Value::Span(Interval { months, days, micros }) => {
+            out.push(6);
+            [i64::from(*months), i64::from(*days), *micros].into_iter().for_each(|part| number(out, part));
+        }
+        Value::Uuid(bits) => {
+            out.push(7);
+            out.extend(bits.to_le_bytes());
+        }
+        Value::Void => out.push(8),
     }
 }
 
@@ -124,19 +184,44 @@ impl Reader<'_> {
     fn record(&mut self) -> Option<Record> {
         match self.byte()? {
             b'T' => {
-                let (name, key, count) = (self.text()?, self.count()?, self.count()?);
+                let (name, count) = (self.text()?, self.count()?);
                 let columns = (0..count).map(|_| self.column()).collect::<Option<_>>()?;
-                Some(Record::table(Arc::new(Schema { name: name.into(), columns, key })))
+                let count = self.count()?;
+                let keys = (0..count).map(|_| self.key()).collect::<Option<_>>()?;
+                Some(Record::table(Arc::new(Schema { name: name.into(), columns, keys })))
+            }
+            b'S' => {
+                let (name, start, increment) = (self.text()?, self.number()?, self.number()?);
+                let last = match self.value()? {
+                    Value::Int(last) => Some(last),
+                    _ => None,
+                };
+                Some(Record::sequence(name, Sequence::new(start, increment, last)))
             }
             _ => {
-                let row = RowRef { table: self.text()?.into(), key: self.value()? };
+                let place = Place { table: self.text()?.into(), tid: Tid(self.number()?.cast_unsigned()) };
                 let values = match self.number()? {
                     -1 => None,
                     count => Some((0..count).map(|_| self.value()).collect::<Option<_>>()?),
                 };
-                Some(Record::row(row, values))
+                Some(Record::row(place, values))
             }
         }
+    }
+
+    fn key(&mut self) -> Option<TableKey> {
+        let (name, primary, count) = (self.text()?, self.byte()? == 1, self.count()?);
+        let columns = (0..count).map(|_| self.count()).collect::<Option<_>>()?;
+        Some(TableKey { name, primary, columns })
+    }
+
+    fn default(&mut self) -> Option<ColumnDefault> {
+        Some(match self.byte()? {
+            0 => ColumnDefault::Value(self.value()?),
+            1 => ColumnDefault::Next(self.text()?),
+            2 => ColumnDefault::Now,
+            _ => ColumnDefault::Clock,
+        })
     }
 
     fn column(&mut self) -> Option<Column> {
@@ -147,7 +232,8 @@ impl Reader<'_> {
             Type::Varchar(_) => Type::Varchar(u32::try_from(modifier - 4).ok()),
             ty => ty,
         };
-        Some(Column { name, ty, not_null: self.byte()? == 1, default: self.value()? })
+        let (not_null, always) = (self.byte()? == 1, self.byte()? == 1);
+        Some(Column { name, ty, not_null, default: self.default()?, always })
     }
 
     fn value(&mut self) -> Option<Value> {
@@ -156,7 +242,18 @@ impl Reader<'_> {
             1 => Value::Bool(self.byte()? == 1),
             2 => Value::Int(self.number()?),
             3 => Value::Text(self.text()?),
-            _ => Value::Time(self.number()?),
+            4 => Value::Time(self.number()?),
+            5 => Value::Stamp(self.number()?),
+            6 => {
+                let (months, days) = (self.number()?.try_into().ok()?, self.number()?.try_into().ok()?);
+                Value::Span(Interval { months, days, micros: self.number()? })
+            }
+            7 => {
+                let (bytes, rest) = self.0.split_first_chunk::<16>()?;
+                self.0 = rest;
+                Value::Uuid(u128::from_le_bytes(*bytes))
+            }
+            _ => Value::Void,
         })
     }
 
@@ -255,17 +352,35 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let column = |name: &str, ty, default| Column { name: name.into(), ty, not_null: true, default };
+        let column = |name: &str, ty, default| Column {
+            name: name.into(),
+            ty,
+            not_null: true,
+            default,
+            always: false,
+        };
         let columns = vec![
-            column("key", Type::Varchar(Some(9)), Value::Null),
-            column("value", Type::Int8, Value::Int(-7)),
+            column("key", Type::Varchar(Some(9)), ColumnDefault::Value(Value::Null)),
+            column("value", Type::Int8, ColumnDefault::Next("s".into())),
+            column("at", Type::Timestamptz, ColumnDefault::Now),
         ];
-        let row = RowRef { table: "t".into(), key: Value::Text("ü".into()) };
-        let values = [row.key.clone(), Value::Time(5), Value::Bool(true), Value::Null];
+        let keys = vec![TableKey { name: "t_pkey".into(), primary: true, columns: vec![0] }];
+        let place = Place { table: "t".into(), tid: Tid(7) };
+        let span = Interval { months: 1, days: -2, micros: 3 };
+        let values = [
+            Value::Text("ü".into()),
+            Value::Time(5),
+            Value::Bool(true),
+            Value::Null,
+            Value::Span(span),
+            Value::Uuid(9),
+            Value::Stamp(-5),
+        ];
         let records = [
-            Record::table(Arc::new(Schema { name: "t".into(), columns, key: 0 })),
-            Record::row(row.clone(), Some(values.into())),
-            Record::row(row, None),
+            Record::table(Arc::new(Schema { name: "t".into(), columns, keys })),
+            Record::sequence("s".into(), Sequence::new(1, 2, Some(34))),
+            Record::row(place.clone(), Some(values.into())),
+            Record::row(place, None),
         ];
         let mut bytes = Vec::new();
         records.iter().for_each(|record| record.encode(&mut bytes));

@@ -10,16 +10,14 @@ use picklock_model::time::{Monotonic, WallTime};
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
-use crate::protocol::{Message, Opening, Severity, SqlError, Value, opening, take, timestamp};
-use crate::server::data::{Database, Ended, TxnId};
-use crate::server::guarded::{Deed, Guarded, event_of};
+use crate::protocol::{Message, Opening, Severity, SqlError, opening, take};
+use crate::server::data::{Heap, Sequences, Xid};
+use crate::server::execute::Signal;
+use crate::server::guarded::Guarded;
 use crate::server::journal::Record;
-use crate::server::session::{Alarm, Session, Stage, Transaction};
+use crate::server::locks::{SessionId, Waits, resolve};
+use crate::server::session::{Alarm, Session, Stage};
 use crate::server::settings::REPORTED;
-
-/// A session by its number, in the order of their connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SessionId(u64);
 
 /// The clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,40 +54,45 @@ pub struct Effects {
 
 /// A PostgreSQL server without sockets and clocks.
 pub struct Machine {
-    pub(crate) data: Database,
+    pub(crate) heap: Heap,
+    pub(crate) waits: Waits,
+    pub(crate) sequences: Sequences,
     pub(crate) sessions: BTreeMap<SessionId, Session>,
-    guarded: Guarded,
-    effects: Effects,
+    /// The sessions by the numbers of their processes.
+    pub(crate) pids: BTreeMap<i32, SessionId>,
+    pub(crate) guarded: Guarded,
+    pub(crate) effects: Effects,
     /// The sessions of the transactions under way.
-    owners: BTreeMap<TxnId, SessionId>,
-    /// Transactions whose wait is over and whose statement has not gone on yet.
-    woken: VecDeque<TxnId>,
+    pub(crate) owners: BTreeMap<Xid, SessionId>,
+    /// Signals that were sent and not handled yet.
+    pub(crate) signals: VecDeque<(SessionId, Signal)>,
     last_session: u64,
-    last_txn: u64,
 }
 
 impl Machine {
     /// A machine with what these records, in order, say that was committed.
     pub fn new(guarded: Guarded, records: impl IntoIterator<Item = Record>) -> Machine {
-        let mut data = Database::default();
+        let (mut heap, mut sequences) = (Heap::default(), Sequences::default());
         for record in records {
-            record.restore(&mut data);
+            record.restore(&mut heap, &mut sequences);
         }
         Machine {
-            data,
+            heap,
+            waits: Waits::default(),
+            sequences,
             sessions: BTreeMap::new(),
+            pids: BTreeMap::new(),
             guarded,
             effects: Effects::default(),
             owners: BTreeMap::new(),
-            woken: VecDeque::new(),
+            signals: VecDeque::new(),
             last_session: 0,
-            last_txn: 0,
         }
     }
 
     /// All that is committed, as records.
     pub fn records(&self) -> Vec<Record> {
-        Record::all(&self.data)
+        Record::all(&self.heap, &self.sequences)
     }
 
     /// A client has connected.
@@ -109,9 +112,23 @@ impl Machine {
             // Nobody asked for what follows.
             session.origin = Origin::default();
         }
-        self.end(id, false);
+        self.leave(id);
         self.sessions.remove(&id);
         self.settle(now);
+    }
+
+    /// Ends what a session waits for, its transaction, and its locks.
+    fn leave(&mut self, id: SessionId) {
+        self.waits.leave(id);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.waiting = None;
+            session.channels.clear();
+            self.pids.remove(&session.pid);
+        }
+        self.end(id, false);
+        let origin = self.sessions.get(&id).map(|session| session.origin).unwrap_or_default();
+        let gone = self.waits.give_back_all(id, &|_| true);
+        self.unlocked(origin, gone);
     }
 
     /// A client has sent something.
@@ -127,6 +144,16 @@ impl Machine {
     #[must_use]
     pub fn is_waiting(&self, id: SessionId) -> bool {
         self.sessions.get(&id).is_some_and(|session| session.waiting.is_some())
+    }
+
+    /// When a session that waits looks next whether its client is still there; none if it does not look.
+    #[must_use]
+    pub fn check_at(&self, id: SessionId, now: impl FnOnce() -> Monotonic) -> Option<Monotonic> {
+        let session = self.sessions.get(&id)?;
+        let (began, interval) = (session.waiting.as_ref()?.began, session.settings.check_interval()?);
+        let passed = now().since(began).as_nanos() / interval.as_nanos().max(1);
+        let next = u32::try_from(passed + 1).ok()?;
+        Some(began + interval.checked_mul(next)?)
     }
 
     /// When something happens if nobody sends anything.
@@ -160,8 +187,9 @@ impl Machine {
                 if let Some(waiting) = &mut session.waiting {
                     waiting.checked = true;
                 }
-                let txn = session.transaction.as_ref().map(|transaction| transaction.id);
-                if !txn.is_some_and(|txn| self.data.is_deadlocked(txn)) {
+                let (heap, owners) = (&self.heap, &self.owners);
+                let owner = |xid| heap.top(xid).and_then(|top| owners.get(&top).copied());
+                if resolve(&mut self.waits, id, &owner) {
                     return;
                 }
                 ("40P01", "deadlock detected")
@@ -173,29 +201,45 @@ impl Machine {
                 self.kill(id, &SqlError::fatal("25P03", text));
                 return;
             }
+            Alarm::IdleSession => {
+                let text = "terminating connection due to idle-session timeout";
+                self.kill(id, &SqlError::fatal("57P05", text));
+                return;
+            }
         };
-        self.cancel(id, SqlError::new(code, text), now);
+        self.cancel(id, &SqlError::new(code, text), now);
     }
 
     /// Ends the wait of a session with an error.
-    fn cancel(&mut self, id: SessionId, error: SqlError, now: Now) {
+    fn cancel(&mut self, id: SessionId, error: &SqlError, now: Now) {
         if let Some(waiting) = self.sessions.get_mut(&id).and_then(|session| session.waiting.take()) {
-            self.fail_job(id, &waiting.job, &error, now);
+            self.waits.leave(id);
+            self.fail_job(id, &waiting.job, error, now);
             self.run(id, now);
             self.look_again(id);
         }
     }
 
-    /// Lets the statements go on whose waits are over.
+    /// Lets the statements go on whose waits are over, and handles signals.
     fn settle(&mut self, now: Now) {
-        while let Some(txn) = self.woken.pop_front() {
-            let Some(id) = self.owners.get(&txn).copied() else { continue };
-            let Some(waiting) = self.sessions.get_mut(&id).and_then(|session| session.waiting.take()) else {
-                continue;
-            };
-            self.resume(id, waiting, now);
-            self.run(id, now);
-            self.look_again(id);
+        loop {
+            if let Some((id, signal)) = self.signals.pop_front() {
+                match signal {
+                    Signal::Cancel => self.cancel(id, &canceled(), now),
+                    Signal::Terminate => {
+                        self.waits.leave(id);
+                        self.kill(id, &terminated());
+                    }
+                }
+            } else if let Some(id) = self.waits.next_woken() {
+                let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
+                let Some(waiting) = waiting else { continue };
+                self.resume(id, waiting, now);
+                self.run(id, now);
+                self.look_again(id);
+            } else {
+                return;
+            }
         }
     }
 
@@ -214,7 +258,7 @@ impl Machine {
                 Stage::Closed => return,
                 Stage::Opening => match opening(&mut session.input) {
                     Ok(Some(opening)) => {
-                        self.open(id, opening, now);
+                        self.open(id, opening);
                         continue;
                     }
                     Ok(None) => return,
@@ -232,7 +276,7 @@ impl Machine {
         }
     }
 
-    fn open(&mut self, id: SessionId, opening: Opening, now: Now) {
+    fn open(&mut self, id: SessionId, opening: Opening) {
         match opening {
             Opening::Encryption => {
                 if let Some(session) = self.sessions.get_mut(&id) {
@@ -243,10 +287,7 @@ impl Machine {
             Opening::Cancel { pid, secret } => {
                 let asked = |session: &&Session| session.pid == pid && session.secret == secret;
                 let target = self.sessions.iter().find(|(_, session)| asked(session)).map(|(id, _)| *id);
-                if let Some(target) = target {
-                    let text = "canceling statement due to user request";
-                    self.cancel(target, SqlError::new("57014", text), now);
-                }
+                self.signals.extend(target.map(|target| (target, Signal::Cancel)));
                 self.close(id);
             }
             Opening::Startup { minor, parameters } => {
@@ -278,6 +319,7 @@ impl Machine {
         }
         session.stage = Stage::Open;
         session.settled = session.settings.clone();
+        session.given_settings = Some(session.settings.clone());
         session.reported_name.clone_from(&session.settings.application_name);
         let replies = &mut session.replies;
         if minor > 0 {
@@ -292,6 +334,7 @@ impl Machine {
         replies.parameter("TimeZone", "UTC");
         replies.backend_key(session.pid, session.secret);
         replies.ready(b'I');
+        self.pids.insert(session.pid, id);
         self.flush(id);
         Ok(())
     }
@@ -317,7 +360,7 @@ impl Machine {
     }
 
     fn close(&mut self, id: SessionId) {
-        self.end(id, false);
+        self.leave(id);
         if let Some(session) = self.sessions.get_mut(&id) {
             session.stage = Stage::Closed;
             session.idle_since = None;
@@ -325,71 +368,14 @@ impl Machine {
             self.effects.deliveries.push(delivery);
         }
     }
+}
 
-    /// The transaction of a session: the one under way, or a new one that ends with the query.
-    pub(crate) fn transaction(&mut self, id: SessionId, now: Now) -> Option<&mut Transaction> {
-        let session = self.sessions.get_mut(&id)?;
-        Some(session.transaction.get_or_insert_with(|| {
-            self.last_txn += 1;
-            let txn = TxnId(self.last_txn);
-            self.owners.insert(txn, id);
-            Transaction {
-                id: txn,
-                began: timestamp(now.wall.as_nanos()),
-                block: false,
-                failed: false,
-                before: session.settled.clone(),
-            }
-        }))
-    }
+/// The error of a statement that another session ended.
+pub(crate) fn canceled() -> SqlError {
+    SqlError::new("57014", "canceling statement due to user request")
+}
 
-    /// Ends the transaction of a session, if there is one.
-    pub(crate) fn end(&mut self, id: SessionId, commits: bool) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
-        let Some(transaction) = session.transaction.take() else { return };
-        let commits = commits && !transaction.failed;
-        if !commits {
-            session.settled = transaction.before;
-        }
-        session.settings = session.settled.clone();
-        session.portals.clear();
-        let origin = session.origin;
-        self.owners.remove(&transaction.id);
-        let ended = self.data.end(transaction.id, commits);
-        self.publish(origin, ended);
-    }
-
-    /// Gives up what a failed transaction has made and locked; one that was begun by BEGIN has to be ended all the same.
-    pub(crate) fn abort(&mut self, id: SessionId) {
-        let block = self.sessions.get(&id).and_then(|session| session.transaction.as_ref());
-        let block = block.filter(|transaction| transaction.block).map(|it| (it.id, it.began));
-        self.end(id, false);
-        if let (Some((txn, began)), Some(session)) = (block, self.sessions.get_mut(&id)) {
-            let before = session.settled.clone();
-            session.transaction = Some(Transaction { id: txn, began, block: true, failed: true, before });
-            self.owners.insert(txn, id);
-        }
-    }
-
-    /// Makes the end of a transaction known.
-    fn publish(&mut self, origin: Origin, ended: Ended) {
-        self.effects.log.extend(ended.created.into_iter().map(Record::table));
-        for change in ended.changed {
-            if let Some(row) = change.values.as_ref().filter(|_| !change.inserted) {
-                self.record(origin, &change.row.table, &change.row.key, &Deed::Changed(row));
-            }
-            self.effects.log.push(Record::row(change.row, change.values));
-        }
-        for row in ended.unlocked {
-            self.record(origin, &row.table, &row.key, &Deed::Unlocked);
-        }
-        self.woken.extend(ended.woken);
-    }
-
-    pub(crate) fn record(&mut self, origin: Origin, table: &str, key: &Value, deed: &Deed<'_>) {
-        let Some(schema) = self.data.any_schema(table) else { return };
-        if let Some(what) = event_of(&self.guarded, schema, key, deed) {
-            self.effects.events.push((origin, what));
-        }
-    }
+/// The error of a session that another session ended.
+pub(crate) fn terminated() -> SqlError {
+    SqlError::fatal("57P01", "terminating connection due to administrator command")
 }

@@ -1,10 +1,13 @@
 //! The simulated server: a machine that executes statements without a socket and a clock, and what puts it on a host.
 
+mod control;
 mod data;
 mod execute;
 mod guarded;
 mod journal;
+mod locks;
 mod machine;
+mod outcome;
 mod plan;
 mod query;
 mod serve;
@@ -14,5 +17,6 @@ mod sql;
 
 pub use guarded::Guarded;
 pub use journal::Record;
-pub use machine::{Delivery, Effects, Machine, Now, SessionId};
+pub use locks::SessionId;
+pub use machine::{Delivery, Effects, Machine, Now};
 pub use serve::serve;

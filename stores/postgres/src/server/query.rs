@@ -7,17 +7,20 @@ use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 
-use crate::protocol::{Bind, Format, Message, SqlError, Target, Type, Value, timestamp};
-use crate::server::execute::{Effect, Scene, Step, Work};
+use crate::protocol::{Bind, Format, Message, Severity, SqlError, Target, Type, Value, timestamp};
+use crate::server::data::{Actor, Snapshot};
+use crate::server::execute::{Effect, Scene, Signal, Step, Work};
 use crate::server::guarded::Deed;
-use crate::server::machine::{Machine, Now, SessionId};
-use crate::server::plan::{Kind, Plan, plan};
-use crate::server::session::{Job, Portal, Prepared, Session, Waiting};
+use crate::server::journal::Record;
+use crate::server::locks::{SessionId, Wait};
+use crate::server::machine::{Machine, Now, canceled, terminated};
+use crate::server::plan::{Kind, Known, Plan, plan};
+use crate::server::session::{Job, Portal, Post, Prepared, Session, Waiting};
 use crate::server::sql::{Statement, parse};
 
-/// True for the two statements that a failed transaction admits.
+/// True for the statements that a failed transaction admits.
 fn ends(statement: &Statement) -> bool {
-    matches!(statement, Statement::Commit | Statement::Rollback)
+    matches!(statement, Statement::Commit | Statement::Rollback | Statement::RollbackTo(_))
 }
 
 fn plan_ends(plan: Option<&Arc<Plan>>) -> bool {
@@ -83,19 +86,30 @@ impl Machine {
                 session.reported_name.clone_from(&session.settings.application_name);
                 session.replies.parameter("application_name", &session.reported_name);
             }
-            session.replies.ready(status);
-            session.idle_since = (status != b'I').then_some(now.monotonic);
+            session.idle_since = Some(now.monotonic);
+            if status == b'I' {
+                self.deliver(id);
+            }
+        }
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.replies.ready(session.status());
         }
         self.flush(id);
     }
 
     fn fail_query(&mut self, id: SessionId, error: &SqlError, now: Now) {
+        if error.severity == Severity::Fatal {
+            return self.kill(id, error);
+        }
         self.report(id, error);
         self.abort(id);
         self.ready(id, now);
     }
 
     fn fail_extended(&mut self, id: SessionId, error: &SqlError) {
+        if error.severity == Severity::Fatal {
+            return self.kill(id, error);
+        }
         self.report(id, error);
         self.abort(id);
         if let Some(session) = self.sessions.get_mut(&id) {
@@ -120,7 +134,7 @@ impl Machine {
     /// Continues what a session is in the middle of.
     pub(crate) fn resume(&mut self, id: SessionId, waiting: Waiting, now: Now) {
         match waiting.job {
-            Job::Query { work, rest } => self.statements(id, Some(work), rest, waiting.began, now),
+            Job::Query { work, rest } => self.statements(id, Some(*work), rest, waiting.began, now),
             Job::Execute { portal, max_rows } => self.execute(id, portal, max_rows, waiting.began, now),
         }
     }
@@ -157,7 +171,7 @@ impl Machine {
                 None => match rest.pop_front().map(|statement| self.plan(id, &statement, &[], now)) {
                     Some(Ok(plan)) => {
                         began = now.monotonic;
-                        if !plan.is_constant() {
+                        if plan.is_sent_along() {
                             self.describe_result(id, &plan);
                         }
                         Work::new(Arc::new(plan), Vec::new())
@@ -168,18 +182,20 @@ impl Machine {
             };
             match self.step(id, &mut work, now) {
                 Err(error) => {
-                    self.send_rows(id, &work);
+                    if work.plan.is_sent_along() {
+                        self.send_rows(id, &work);
+                    }
                     return self.fail_query(id, &error, now);
                 }
-                Ok(Step::Busy { row, inserts }) => {
-                    self.wait(id, Job::Query { work, rest }, began, &row, inserts, now);
+                Ok(Step::Busy(wait)) => {
+                    self.wait(id, Job::Query { work: Box::new(work), rest }, began, wait, now);
                     return;
                 }
                 Ok(Step::Done(tag)) => {
                     if rest.is_empty() {
                         self.finish_implicit(id);
                     }
-                    if work.plan.is_constant() {
+                    if !work.plan.is_sent_along() {
                         self.describe_result(id, &work.plan);
                     }
                     self.send_rows(id, &work);
@@ -191,8 +207,7 @@ impl Machine {
         }
     }
 
-    /// Sends the columns of a simple query's result, which PostgreSQL does before it begins, but not before it has planned
-    /// the query, constants computed.
+    /// Sends the columns of a simple query's result.
     fn describe_result(&mut self, id: SessionId, plan: &Plan) {
         if let (Some(session), Some(columns)) = (self.sessions.get_mut(&id), &plan.columns) {
             session.replies.columns(columns, |_| Format::Text);
@@ -207,19 +222,11 @@ impl Machine {
         }
     }
 
-    fn wait(
-        &mut self,
-        id: SessionId,
-        job: Job,
-        began: Monotonic,
-        row: &crate::server::data::RowRef,
-        inserts: bool,
-        now: Now,
-    ) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
-        let Some(transaction) = &session.transaction else { return };
-        self.data.wait(transaction.id, row, inserts);
-        session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
+    fn wait(&mut self, id: SessionId, job: Job, began: Monotonic, wait: Wait, now: Now) {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            self.waits.wait(id, wait);
+            session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
+        }
     }
 
     /// The meaning of a statement to this session.
@@ -232,8 +239,17 @@ impl Machine {
     ) -> Result<Plan, SqlError> {
         let gone = || SqlError::protocol("the session is gone");
         self.sessions.get(&id).ok_or_else(gone)?.admits(ends(statement))?;
-        let txn = if ends(statement) { None } else { self.transaction(id, now).map(|it| it.id) };
-        plan(statement, types, |name| self.data.schema(txn?, name))
+        let top = if ends(statement) { None } else { self.transaction(id, now).map(|it| it.top) };
+        let looks = matches!(
+            statement,
+            Statement::Insert(_) | Statement::Select(_) | Statement::Update(_) | Statement::Delete(_)
+        );
+        if looks {
+            self.fix_snapshot(id);
+        }
+        let table = |name: &str| self.heap.catalogue.schema(top?, name).cloned();
+        let sequence = |name: &str| self.sequences.get(name).is_some();
+        plan(statement, types, Known { table: &table, sequence: &sequence })
     }
 
     /// Executes a statement as far as it comes.
@@ -244,78 +260,72 @@ impl Machine {
             return Ok(Step::Done(tag));
         }
         let gone = || SqlError::protocol("the session is gone");
-        let pid = self.sessions.get(&id).map(|session| session.pid).ok_or_else(gone)?;
-        let (txn, began) = self.transaction(id, now).map(|it| (it.id, it.began)).ok_or_else(gone)?;
-        let (mut effects, mut notices) = (Vec::new(), Vec::new());
-        let clock = timestamp(now.wall.as_nanos());
-        let (effects_to, notices_to) = (&mut effects, &mut notices);
-        let mut scene =
-            Scene { data: &mut self.data, txn, began, clock, pid, effects: effects_to, notices: notices_to };
-        let outcome = work.proceed(&mut scene);
+        self.transaction(id, now);
+        self.fix_snapshot(id);
         let session = self.sessions.get_mut(&id).ok_or_else(gone)?;
+        let transaction = session.transaction.as_mut().ok_or_else(gone)?;
+        let clock = timestamp(now.wall.as_nanos());
+        let (snapshot, statement_began) = *work.begun.get_or_insert_with(|| {
+            transaction.command += 1;
+            let commits = transaction.snapshot.unwrap_or_else(|| self.heap.commits());
+            (Snapshot { commits, top: transaction.top, command: transaction.command }, clock)
+        });
+        session.snapshot = work.looks().then_some(snapshot.commits);
+        let actor = Actor { command: snapshot.command, ..transaction.actor() };
+        let (mut effects, mut notices) = (Vec::new(), Vec::new());
+        let mut scene = Scene {
+            heap: &mut self.heap,
+            waits: &mut self.waits,
+            sequences: &mut self.sequences,
+            session: id,
+            pid: session.pid,
+            pids: &self.pids,
+            actor,
+            snapshot,
+            frozen: transaction.snapshot.is_some(),
+            began: transaction.began,
+            statement_began,
+            clock,
+            given: &mut session.given,
+            last_given: &mut session.last_given,
+            effects: &mut effects,
+            notices: &mut notices,
+        };
+        let outcome = work.proceed(&mut scene);
+        if !matches!(outcome, Ok(Step::Busy(_))) {
+            session.snapshot = None;
+        }
         for notice in &notices {
             session.replies.error(notice);
         }
         let origin = session.origin;
+        let mut own = None;
         for effect in effects {
             match effect {
-                Effect::Locked(row) => self.record(origin, &row.table, &row.key, &Deed::Locked),
+                Effect::Locked { schema, row } => self.locked(id, &schema, &row),
                 Effect::Read { schema, row, columns } => {
-                    self.record(origin, &schema.name, &row[schema.key], &Deed::Read(&row, &columns));
-                }
-            }
-        }
-        outcome
-    }
-
-    /// Carries out a statement about the session or its transaction: its tag and its result.
-    fn control(
-        &mut self,
-        id: SessionId,
-        statement: &Statement,
-        now: Now,
-    ) -> Result<(String, Vec<Vec<Value>>), SqlError> {
-        let block = |session: &Session| session.transaction.as_ref().is_some_and(|it| it.block);
-        let none = || SqlError::warning("25P01", "there is no transaction in progress");
-        let (in_block, failed) =
-            self.sessions.get(&id).map_or((false, false), |session| (block(session), session.has_failed()));
-        match statement {
-            Statement::Begin { tag } => {
-                if in_block {
-                    let text = "there is already a transaction in progress";
-                    self.report(id, &SqlError::warning("25001", text));
-                } else if let Some(transaction) = self.transaction(id, now) {
-                    transaction.block = true;
-                }
-                Ok(((*tag).to_owned(), Vec::new()))
-            }
-            Statement::Commit | Statement::Rollback => {
-                if !in_block {
-                    self.report(id, &none());
-                }
-                let commits = *statement == Statement::Commit && !failed;
-                self.end(id, commits);
-                let tag = if commits { "COMMIT" } else { "ROLLBACK" };
-                Ok((tag.to_owned(), Vec::new()))
-            }
-            Statement::Set { local, name, value } => {
-                if *local && !in_block {
-                    let text = "SET LOCAL can only be used in transaction blocks";
-                    self.report(id, &SqlError::warning("25P01", text));
-                }
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    session.settings.set(name, value.as_deref())?;
-                    if !local {
-                        session.settled.set(name, value.as_deref())?;
+                    if let Some(name) = schema.name_of(&row) {
+                        self.record(origin, &schema.name, &name, &Deed::Read(&row, &columns));
                     }
                 }
-                Ok(("SET".to_owned(), Vec::new()))
+                Effect::Took(tag) => self.took(origin, &tag),
+                Effect::GaveBack(tag) => self.unlocked(origin, vec![tag]),
+                Effect::Sequence(name, sequence) => self.effects.log.push(Record::sequence(name, sequence)),
+                Effect::Keyed(schema) => self.effects.log.push(Record::table(schema)),
+                Effect::Notify { channel, payload } => {
+                    if let Some(transaction) = self.transaction(id, now) {
+                        let xid = transaction.actor().xid;
+                        transaction.posts.push((xid, Post::Notify { channel, payload }));
+                    }
+                }
+                Effect::Signal(target, signal) if target == id => own = Some(signal),
+                Effect::Signal(target, signal) => self.signals.push_back((target, signal)),
             }
-            Statement::Show(name) => {
-                let shown = self.sessions.get(&id).map(|session| session.settings.show(name)).transpose()?;
-                Ok(("SHOW".to_owned(), vec![vec![Value::Text(shown.unwrap_or_default())]]))
-            }
-            _ => Err(SqlError::unsupported("this statement")),
+        }
+        match own {
+            None => outcome,
+            Some(Signal::Cancel) => Err(canceled()),
+            Some(Signal::Terminate) => Err(terminated()),
         }
     }
 
@@ -412,22 +422,20 @@ impl Machine {
 
     fn execute(&mut self, id: SessionId, name: String, max_rows: i32, began: Monotonic, now: Now) {
         match self.execute_portal(id, &name, max_rows, now) {
-            Ok(Some((row, inserts))) => {
-                self.wait(id, Job::Execute { portal: name, max_rows }, began, &row, inserts, now);
-            }
+            Ok(Some(wait)) => self.wait(id, Job::Execute { portal: name, max_rows }, began, wait, now),
             Ok(None) => {}
             Err(error) => self.fail_extended(id, &error),
         }
     }
 
-    /// Executes a portal, or continues it; the row that it has to wait for, if it has to.
+    /// Executes a portal, or continues it; the thing that it has to wait for, if it has to.
     fn execute_portal(
         &mut self,
         id: SessionId,
         name: &str,
         max_rows: i32,
         now: Now,
-    ) -> Result<Option<(crate::server::data::RowRef, bool)>, SqlError> {
+    ) -> Result<Option<Wait>, SqlError> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(None) };
         let portal = session.portals.get(name).ok_or_else(|| no_portal(name))?;
         let plan = portal.work.as_ref().map(|work| Arc::clone(&work.plan));
@@ -441,11 +449,11 @@ impl Machine {
         };
         if portal.tag.is_none() {
             match self.step(id, work, now)? {
-                Step::Busy { row, inserts } => {
+                Step::Busy(wait) => {
                     if let Some(session) = self.sessions.get_mut(&id) {
                         session.portals.insert(name.to_owned(), portal);
                     }
-                    return Ok(Some((row, inserts)));
+                    return Ok(Some(wait));
                 }
                 Step::Done(tag) => portal.tag = Some(tag),
             }

@@ -16,7 +16,8 @@ use tokio::sync::{Notify, mpsc};
 use crate::PORT;
 use crate::server::guarded::Guarded;
 use crate::server::journal::Journal;
-use crate::server::machine::{Delivery, Machine, Now, SessionId};
+use crate::server::locks::SessionId;
+use crate::server::machine::{Delivery, Machine, Now};
 
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {
@@ -116,9 +117,21 @@ async fn converse(
     mut parcels: mpsc::UnboundedReceiver<Delivery>,
 ) -> io::Result<()> {
     let (mut read, mut write) = stream.into_split();
-    let mut received = Vec::new();
+    let (mut received, mut gone) = (Vec::new(), false);
     loop {
-        let waits = server.shared().machine.is_waiting(id);
+        let (waits, check) = {
+            let machine = &server.shared().machine;
+            (machine.is_waiting(id), machine.check_at(id, || server.host.monotonic()))
+        };
+        if !waits && (gone || !received.is_empty()) {
+            if received.is_empty() {
+                return Ok(());
+            }
+            let origin = read.origin();
+            server.with(|machine, now| machine.receive(id, origin, &received, now));
+            received.clear();
+            continue;
+        }
         tokio::select! {
             biased;
             parcel = parcels.recv() => {
@@ -130,15 +143,17 @@ async fn converse(
                     return Ok(());
                 }
             }
-            // A session that waits for a lock does not look at its socket.
-            len = read.read_buf(&mut received), if !waits => {
-                if len? == 0 {
-                    return Ok(());
-                }
-                let origin = read.origin();
-                server.with(|machine, now| machine.receive(id, origin, &received, now));
-                received.clear();
-            }
+            // A session that waits for a lock does not look at its socket, unless it is to check its client.
+            len = read.read_buf(&mut received), if !gone && (!waits || check.is_some()) => gone = len? == 0,
+            () = until(&server.host, check), if gone => return Ok(()),
         }
+    }
+}
+
+/// Sleeps until then; for ever without a time.
+async fn until(host: &Host, at: Option<Monotonic>) {
+    match at {
+        Some(at) => host.sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }

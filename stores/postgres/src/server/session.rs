@@ -1,17 +1,17 @@
 //! The state of one session.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 
 use crate::protocol::{Format, Replies, SqlError};
-use crate::server::data::TxnId;
+use crate::server::data::{Actor, Xid};
 use crate::server::execute::Work;
 use crate::server::plan::Plan;
 use crate::server::settings::Settings;
-use crate::server::sql::Statement;
+use crate::server::sql::{Isolation, Statement};
 
 /// A session, from its connection on.
 #[derive(Default)]
@@ -32,10 +32,20 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     /// The settings after the transaction.
     pub(crate) settled: Settings,
+    /// The settings with which it began.
+    pub(crate) given_settings: Option<Settings>,
     /// The name of its application as the client was sent it.
     pub(crate) reported_name: String,
     /// The statement that waits for a lock.
     pub(crate) waiting: Option<Waiting>,
+    /// The number of commits that the statement under way sees.
+    pub(crate) snapshot: Option<u64>,
+    /// The numbers that it was given by sequences, and the last one of them.
+    pub(crate) given: BTreeMap<String, i64>,
+    pub(crate) last_given: Option<i64>,
+    /// The channels that it listens to, and what came on them.
+    pub(crate) channels: BTreeSet<String>,
+    pub(crate) notices: Vec<Notification>,
     /// Since when it is idle in a transaction.
     pub(crate) idle_since: Option<Monotonic>,
 }
@@ -65,8 +75,17 @@ pub(crate) struct Portal {
     pub(crate) sent: usize,
 }
 
+/// A message on a channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notification {
+    /// The process of the session that sent it.
+    pub(crate) pid: i32,
+    pub(crate) channel: String,
+    pub(crate) payload: String,
+}
+
 pub(crate) struct Transaction {
-    pub(crate) id: TxnId,
+    pub(crate) top: Xid,
     /// When it began, as `now()` shows it.
     pub(crate) began: i64,
     /// True if it was begun by BEGIN; otherwise it ends with the query that it began with.
@@ -75,6 +94,45 @@ pub(crate) struct Transaction {
     pub(crate) failed: bool,
     /// The settings to go back to if it does not commit.
     pub(crate) before: Settings,
+    pub(crate) isolation: Isolation,
+    /// The number of commits that all of its statements see, if they see the same.
+    pub(crate) snapshot: Option<u64>,
+    /// True once it has executed a statement with a snapshot.
+    pub(crate) looked: bool,
+    /// The number of its last statement.
+    pub(crate) command: u32,
+    pub(crate) savepoints: Vec<Savepoint>,
+    /// The rows whose lock was reported, with the part that locked them.
+    pub(crate) reported: Vec<(Xid, Arc<str>, String)>,
+    /// The effects on channels when it commits, with the part that wants them.
+    pub(crate) posts: Vec<(Xid, Post)>,
+}
+
+pub(crate) struct Savepoint {
+    pub(crate) name: String,
+    pub(crate) xid: Xid,
+    /// The settings to go back to, and those after the transaction.
+    pub(crate) settings: Settings,
+    pub(crate) settled: Settings,
+}
+
+/// An effect on channels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Post {
+    Listen(String),
+    /// To no channel without a name.
+    Unlisten(Option<String>),
+    Notify {
+        channel: String,
+        payload: String,
+    },
+}
+
+impl Transaction {
+    pub(crate) fn actor(&self) -> Actor {
+        let xid = self.savepoints.last().map_or(self.top, |savepoint| savepoint.xid);
+        Actor { top: self.top, xid, command: self.command }
+    }
 }
 
 /// A statement that waits for a lock.
@@ -91,7 +149,7 @@ pub(crate) struct Waiting {
 /// The work that a session is in the middle of.
 pub(crate) enum Job {
     /// A simple query: this statement, and those to come.
-    Query { work: Work, rest: VecDeque<Statement> },
+    Query { work: Box<Work>, rest: VecDeque<Statement> },
     /// The execution of a portal.
     Execute { portal: String, max_rows: i32 },
 }
@@ -103,6 +161,7 @@ pub(crate) enum Alarm {
     Lock,
     Statement,
     Idle,
+    IdleSession,
 }
 
 impl Session {
@@ -116,8 +175,16 @@ impl Session {
             let whole = settings.statement_timeout().map(|span| (waiting.began + span, Alarm::Statement));
             return deadlock.into_iter().chain(lock).chain(whole).min();
         }
-        let span = settings.idle_timeout()?;
-        Some((self.idle_since? + span, Alarm::Idle))
+        let since = self.idle_since?;
+        if self.status() == b'I' {
+            return settings.idle_session_timeout().map(|span| (since + span, Alarm::IdleSession));
+        }
+        settings.idle_timeout().map(|span| (since + span, Alarm::Idle))
+    }
+
+    /// True if it waits for a message outside of a transaction.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.stage == Stage::Open && self.transaction.is_none() && self.waiting.is_none()
     }
 
     /// The status of its transaction: I, T or E.

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::protocol::SqlError;
+use crate::server::sql::Isolation;
 
 /// The version that is modelled.
 pub(crate) const VERSION: &str = "15.14";
@@ -15,6 +16,10 @@ pub(crate) struct Settings {
     statement_timeout_ms: u32,
     idle_timeout_ms: u32,
     deadlock_timeout_ms: u32,
+    check_interval_ms: u32,
+    idle_session_timeout_ms: u32,
+    /// The isolation level of transactions that name none.
+    pub(crate) isolation: Isolation,
     pub(crate) application_name: String,
 }
 
@@ -25,6 +30,9 @@ impl Default for Settings {
             statement_timeout_ms: 0,
             idle_timeout_ms: 0,
             deadlock_timeout_ms: 1_000,
+            check_interval_ms: 0,
+            idle_session_timeout_ms: 0,
+            isolation: Isolation::default(),
             application_name: String::new(),
         }
     }
@@ -65,12 +73,24 @@ impl Settings {
         Duration::from_millis(u64::from(self.deadlock_timeout_ms))
     }
 
+    /// How long a session may be idle outside of a transaction.
+    pub(crate) fn idle_session_timeout(&self) -> Option<Duration> {
+        span(self.idle_session_timeout_ms)
+    }
+
+    /// How often a session that waits looks whether its client is still there.
+    pub(crate) fn check_interval(&self) -> Option<Duration> {
+        span(self.check_interval_ms)
+    }
+
     fn timeout(&mut self, name: &str) -> Option<&mut u32> {
         match name {
             "lock_timeout" => Some(&mut self.lock_timeout_ms),
             "statement_timeout" => Some(&mut self.statement_timeout_ms),
             "idle_in_transaction_session_timeout" => Some(&mut self.idle_timeout_ms),
             "deadlock_timeout" => Some(&mut self.deadlock_timeout_ms),
+            "client_connection_check_interval" => Some(&mut self.check_interval_ms),
+            "idle_session_timeout" => Some(&mut self.idle_session_timeout_ms),
             _ => None,
         }
     }
@@ -102,6 +122,23 @@ impl Settings {
             ("application_name", _) => self.application_name = value.unwrap_or_default().to_owned(),
             ("client_encoding", None | Some("UTF8" | "utf8" | "UTF-8" | "utf-8")) => {}
             ("client_encoding", Some(_)) => return Err(SqlError::unsupported("another encoding than UTF8")),
+            ("default_transaction_isolation", None) => self.isolation = Isolation::default(),
+            ("default_transaction_isolation", Some(value)) => {
+                let levels = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
+                let level = levels.into_iter().find(|level| level.name() == value.to_lowercase());
+                self.isolation = level.ok_or_else(|| invalid(value))?;
+            }
+            (known, value) if HARMLESS.iter().any(|(name, _)| *name == known) => {
+                let is = |one: &&(&str, &[&str])| one.0 == known;
+                let allowed = HARMLESS.iter().find(is).map_or(&[][..], |(_, values)| values);
+                let value = value.map(str::to_lowercase);
+                if value.is_some_and(|value| !allowed.is_empty() && !allowed.contains(&value.as_str())) {
+                    return Err(SqlError::unsupported(format!("this value of {known}")));
+                }
+            }
+            (known, _) if UNMODELLED.contains(&known) => {
+                return Err(SqlError::unsupported(format!("the parameter {known}")));
+            }
             _ => {
                 let text = format!("unrecognized configuration parameter \"{name}\"");
                 return Err(SqlError::new("42704", text));
@@ -118,7 +155,7 @@ impl Settings {
         }
         match name.as_str() {
             "application_name" => Ok(self.application_name.clone()),
-            "transaction_isolation" => Ok("read committed".to_owned()),
+            "default_transaction_isolation" => Ok(self.isolation.name().to_owned()),
             "timezone" => Ok("UTC".to_owned()),
             _ => {
                 let known = REPORTED.iter().find(|(reported, _)| reported.to_lowercase() == name);
@@ -129,6 +166,31 @@ impl Settings {
         }
     }
 }
+
+/// Parameters that drivers set and that change nothing here, with the values that they may have; any without a list.
+const HARMLESS: [(&str, &[&str]); 8] = [
+    ("timezone", &["utc", "gmt", "etc/utc", "z"]),
+    ("datestyle", &["iso", "iso, mdy"]),
+    ("intervalstyle", &["postgres"]),
+    ("standard_conforming_strings", &["on", "true"]),
+    ("extra_float_digits", &[]),
+    ("synchronous_commit", &["on", "true", "local"]),
+    ("search_path", &["public", "\"$user\", public"]),
+    ("client_min_messages", &["notice"]),
+];
+
+/// Parameters of PostgreSQL that a client may set and that are not modelled.
+const UNMODELLED: [&str; 9] = [
+    "tcp_keepalives_idle",
+    "tcp_keepalives_interval",
+    "tcp_keepalives_count",
+    "tcp_user_timeout",
+    "transaction_isolation",
+    "transaction_read_only",
+    "default_transaction_read_only",
+    "transaction_timeout",
+    "row_security",
+];
 
 fn span(ms: u32) -> Option<Duration> {
     (ms > 0).then(|| Duration::from_millis(u64::from(ms)))

@@ -168,6 +168,8 @@ fn describe(kind: u8, content: &[u8]) -> String {
             .join(" "),
         b'C' | b'S' => texts(content)[..texts(content).len() - 1].join(" "),
         b'Z' => String::from_utf8_lossy(content).into_owned(),
+        // Without the number of the process.
+        b'A' => texts(&content[4..]).join(" "),
         _ => String::new(),
     };
     format!("{} {rest}", char::from(kind)).trim_end().to_owned()

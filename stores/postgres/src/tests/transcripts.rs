@@ -1,4 +1,6 @@
 //! The conversations of `scripts/`: what PostgreSQL 15 has answered, word for word, and what the machine answers.
+//!
+//! `PICKLOCK_FOUND=DIRECTORY` has the answers of the machine written there, to be laid beside the scripts.
 
 use std::path::PathBuf;
 
@@ -27,8 +29,15 @@ pub(super) fn assert_same(name: &str, expected: &str, found: &str) {
 
 #[test]
 fn the_machine_says_what_postgres_said() {
-    for (file, expected) in scripts() {
-        assert_same(&file.display().to_string(), &expected, &play(&mut Tame::new(), &expected));
+    let played: Vec<_> =
+        scripts().into_iter().map(|(file, script)| (file, play(&mut Tame::new(), &script), script)).collect();
+    if let Some(dir) = std::env::var_os("PICKLOCK_FOUND").map(PathBuf::from) {
+        for (file, found, _) in &played {
+            std::fs::write(dir.join(file.file_name().unwrap()), found).unwrap();
+        }
+    }
+    for (file, found, expected) in played {
+        assert_same(&file.display().to_string(), &expected, &found);
     }
 }
 

@@ -26,8 +26,10 @@ pub(super) enum Kind {
 }
 
 /// Two-character signs before their beginnings.
-const SIGNS: [&str; 17] =
-    ["::", "<=", ">=", "<>", "!=", "(", ")", ",", ";", "=", "<", ">", "+", "-", "*", ".", "/"];
+const SIGNS: [&str; 22] = [
+    "::", "<=", ">=", "<>", "!=", "||", "(", ")", ",", ";", "=", "<", ">", "+", "-", "*", ".", "/", "[", "]",
+    "%", "^",
+];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {
     let mut tokens = Vec::new();

@@ -1,0 +1,114 @@
+//! CREATE, and the constraints of a row.
+
+use std::sync::Arc;
+
+use super::scene::{Effect, Scene, Stop};
+use crate::protocol::{SqlError, Value};
+use crate::server::data::{Key, Schema, Sequence, Snapshot};
+use crate::server::sql;
+
+/// Says that something is there already; an error unless the statement allows for it.
+fn exists(scene: &mut Scene<'_>, name: &str, if_not_exists: bool) -> Result<(), SqlError> {
+    let text = format!("relation \"{name}\" already exists");
+    if !if_not_exists {
+        return Err(SqlError::new("42P07", text));
+    }
+    scene.notices.push(SqlError::notice("42P07", format!("{text}, skipping")));
+    Ok(())
+}
+
+pub(super) fn create(
+    scene: &mut Scene<'_>,
+    schema: &Arc<Schema>,
+    if_not_exists: bool,
+    sequences: &[String],
+) -> Result<String, Stop> {
+    let name = &schema.name;
+    if scene.heap.catalogue.schema(scene.actor.top, name).is_some() {
+        exists(scene, name, if_not_exists)?;
+    } else if scene.heap.catalogue.table(name).is_some() {
+        return Err(SqlError::unsupported("creating a table that another transaction is creating").into());
+    } else {
+        for sequence in sequences {
+            if scene.sequences.get(sequence).is_some() {
+                return Err(SqlError::unsupported("a second sequence of this name").into());
+            }
+            define(scene, sequence, Sequence::new(1, 1, None));
+        }
+        scene.heap.create(Some(scene.actor), Arc::clone(schema));
+    }
+    Ok("CREATE TABLE".to_owned())
+}
+
+/// Creates a sequence, which is there at once for everybody.
+fn define(scene: &mut Scene<'_>, name: &str, sequence: Sequence) {
+    scene.effects.push(Effect::Sequence(name.to_owned(), sequence.clone()));
+    scene.sequences.create(name.to_owned(), sequence);
+}
+
+pub(super) fn create_sequence(
+    scene: &mut Scene<'_>,
+    sequence: &sql::Sequence,
+    if_not_exists: bool,
+) -> Result<String, Stop> {
+    let sql::Sequence { name, start, increment } = sequence;
+    if scene.sequences.get(name).is_some() {
+        exists(scene, name, if_not_exists)?;
+    } else {
+        define(scene, name, Sequence::new(*start, *increment, None));
+    }
+    Ok("CREATE SEQUENCE".to_owned())
+}
+
+pub(super) fn create_index(
+    scene: &mut Scene<'_>,
+    schema: &Arc<Schema>,
+    key: &Key,
+    if_not_exists: bool,
+) -> Result<String, Stop> {
+    let name = &schema.name;
+    let catalogue = &scene.heap.catalogue;
+    if catalogue.table(name).is_none_or(|table| table.creator.is_some())
+        || !scene.heap.is_quiet(scene.actor.top, name)
+    {
+        return Err(SqlError::unsupported("an index of a table that transactions are changing").into());
+    }
+    if schema.keys.iter().any(|other| other.name == key.name) {
+        exists(scene, &key.name, if_not_exists)?;
+        return Ok("CREATE INDEX".to_owned());
+    }
+    let snapshot = Snapshot { commits: scene.heap.commits(), ..scene.snapshot };
+    let rows = scene.heap.scan(name, &snapshot, None);
+    let rows = rows.into_iter().filter_map(|tid| scene.heap.row(&super::scan::place(schema, tid)));
+    let mut all: Vec<Vec<Value>> = rows.filter_map(|row| key.of(&row)).collect();
+    all.sort();
+    if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
+        let names: Vec<&str> = key.columns.iter().map(|at| schema.columns[*at].name.as_str()).collect();
+        let values: Vec<String> = pair[0].iter().filter_map(Value::text).collect();
+        let text = format!("could not create unique index \"{}\"", key.name);
+        let detail = format!("Key ({})=({}) is duplicated.", names.join(", "), values.join(", "));
+        return Err(SqlError::new("23505", text).with_detail(detail).into());
+    }
+    scene.heap.add_key(name, key.clone());
+    if let Some(table) = scene.heap.catalogue.table(name) {
+        scene.effects.push(Effect::Keyed(Arc::clone(&table.schema)));
+    }
+    Ok("CREATE INDEX".to_owned())
+}
+
+/// Refuses a null where there must be none.
+pub(super) fn check(schema: &Schema, values: &[Value]) -> Result<(), SqlError> {
+    for (column, value) in schema.columns.iter().zip(values) {
+        if column.not_null && *value == Value::Null {
+            let (column, table) = (&column.name, &schema.name);
+            let text = format!(
+                "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
+            );
+            let shown: Vec<String> =
+                values.iter().map(|value| value.text().unwrap_or_else(|| "null".to_owned())).collect();
+            let detail = format!("Failing row contains ({}).", shown.join(", "));
+            return Err(SqlError::new("23502", text).with_detail(detail));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! The values of expressions.
+//!
+//! An expression may call a function that waits. Then it is computed again from its beginning; functions that were called
+//! before keep the results that they gave.
+
+use super::calls::{Calls, Rows};
+use super::functions::call;
+use super::run::QueryRun;
+use super::scene::{Scene, Stop};
+use crate::protocol::{Interval, SqlError, Type, Value};
+use crate::server::plan::{Plan, Typed, convert, in_range};
+use crate::server::sql::Operator;
+
+/// The things that an expression may ask for.
+pub(super) struct Context<'a, 'b> {
+    pub(super) scene: &'a mut Scene<'b>,
+    pub(super) plan: &'a Plan,
+    pub(super) params: &'a [Value],
+    pub(super) subs: &'a mut Vec<Sub>,
+}
+
+/// A subquery: its run, or its value.
+#[derive(Clone, Debug)]
+pub(super) enum Sub {
+    Open(Box<QueryRun>),
+    Done(Value),
+}
+
+impl Default for Sub {
+    fn default() -> Sub {
+        Sub::Open(Box::default())
+    }
+}
+
+impl Context<'_, '_> {
+    pub(super) fn row(
+        &mut self,
+        calls: &mut Calls,
+        items: &[Typed],
+        rows: Rows<'_>,
+    ) -> Result<Vec<Value>, Stop> {
+        calls.again();
+        let values = items.iter().map(|item| self.eval(calls, item, rows)).collect::<Result<_, _>>()?;
+        calls.clear();
+        Ok(values)
+    }
+
+    /// True if a row fits a filter.
+    pub(super) fn fits(
+        &mut self,
+        calls: &mut Calls,
+        filter: Option<&Typed>,
+        rows: Rows<'_>,
+    ) -> Result<bool, Stop> {
+        let Some(filter) = filter else { return Ok(true) };
+        calls.again();
+        let fits = self.eval(calls, filter, rows)? == Value::Bool(true);
+        calls.clear();
+        Ok(fits)
+    }
+
+    pub(super) fn eval(&mut self, calls: &mut Calls, expr: &Typed, rows: Rows<'_>) -> Result<Value, Stop> {
+        Ok(match expr {
+            Typed::Const(value) => value.clone(),
+            Typed::Param(at) => self.params.get(*at).cloned().unwrap_or(Value::Null),
+            Typed::Column(at) => rows.row.get(*at).cloned().unwrap_or(Value::Null),
+            Typed::Excluded(at) => rows.excluded.get(*at).cloned().unwrap_or(Value::Null),
+            Typed::Call(function, args) => {
+                let args =
+                    args.iter().map(|arg| self.eval(calls, arg, rows)).collect::<Result<Vec<_>, _>>()?;
+                call(self.scene, calls, *function, &args)?
+            }
+            Typed::Binary { operator, left, right, ty } => {
+                let (left, right) = (self.eval(calls, left, rows)?, self.eval(calls, right, rows)?);
+                binary(*operator, left, right, *ty)?
+            }
+            Typed::And(left, right) => match self.eval(calls, left, rows)? {
+                Value::Bool(false) => Value::Bool(false),
+                left => match (left, self.eval(calls, right, rows)?) {
+                    (_, Value::Bool(false)) => Value::Bool(false),
+                    (Value::Bool(true), Value::Bool(true)) => Value::Bool(true),
+                    _ => Value::Null,
+                },
+            },
+            Typed::Or(left, right) => match self.eval(calls, left, rows)? {
+                Value::Bool(true) => Value::Bool(true),
+                left => match (left, self.eval(calls, right, rows)?) {
+                    (_, Value::Bool(true)) => Value::Bool(true),
+                    (Value::Bool(false), Value::Bool(false)) => Value::Bool(false),
+                    _ => Value::Null,
+                },
+            },
+            Typed::Not(inner) => match self.eval(calls, inner, rows)? {
+                Value::Bool(value) => Value::Bool(!value),
+                other => other,
+            },
+            Typed::IsNull(inner) => Value::Bool(self.eval(calls, inner, rows)? == Value::Null),
+            Typed::In(value, list) => {
+                let value = self.eval(calls, value, rows)?;
+                let mut unknown = value == Value::Null;
+                for one in list {
+                    let one = self.eval(calls, one, rows)?;
+                    match compared(Operator::Equal, &value, &one) {
+                        Value::Bool(true) => return Ok(Value::Bool(true)),
+                        Value::Null => unknown = true,
+                        _ => {}
+                    }
+                }
+                if unknown { Value::Null } else { Value::Bool(false) }
+            }
+            Typed::Case(arms, otherwise) => {
+                for (condition, value) in arms {
+                    if self.eval(calls, condition, rows)? == Value::Bool(true) {
+                        return self.eval(calls, value, rows);
+                    }
+                }
+                match otherwise {
+                    Some(value) => self.eval(calls, value, rows)?,
+                    None => Value::Null,
+                }
+            }
+            Typed::Convert(inner, ty) => convert(self.eval(calls, inner, rows)?, *ty)?,
+            Typed::Subquery(at) => return self.subquery(*at),
+        })
+    }
+
+    /// The value of a subquery, which is computed once.
+    fn subquery(&mut self, at: usize) -> Result<Value, Stop> {
+        let plan = self.plan;
+        let Some(sub) = self.subs.get_mut(at) else { return Ok(Value::Null) };
+        let mut run = match sub {
+            Sub::Done(value) => return Ok(value.clone()),
+            Sub::Open(run) => std::mem::take(run),
+        };
+        let outcome = run.proceed(self, &plan.subqueries[at]);
+        if let Err(stop) = outcome {
+            self.subs[at] = Sub::Open(run);
+            return Err(stop);
+        }
+        if run.rows.len() > 1 {
+            let text = "more than one row returned by a subquery used as an expression";
+            return Err(SqlError::new("21000", text).into());
+        }
+        let value = run.rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
+        self.subs[at] = Sub::Done(value.clone());
+        Ok(value)
+    }
+}
+
+fn compared(operator: Operator, left: &Value, right: &Value) -> Value {
+    let order = match (left, right) {
+        (Value::Null, _) | (_, Value::Null) => return Value::Null,
+        // The only time zone is UTC.
+        (Value::Time(left), Value::Stamp(right)) | (Value::Stamp(left), Value::Time(right)) => {
+            left.cmp(right)
+        }
+        (left, right) => left.cmp(right),
+    };
+    Value::Bool(match operator {
+        Operator::Equal => order.is_eq(),
+        Operator::Unequal => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::LessOrEqual => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        _ => order.is_ge(),
+    })
+}
+
+fn binary(operator: Operator, left: Value, right: Value, ty: Type) -> Result<Value, SqlError> {
+    if operator.compares() {
+        return Ok(compared(operator, &left, &right));
+    }
+    let beyond = || SqlError::new("22008", format!("{} out of range", ty.name()));
+    let shifted = |point: i64, span: Interval| {
+        let span = if operator == Operator::Minus { span.negated() } else { Some(span) };
+        span.and_then(|span| span.after(point)).ok_or_else(beyond)
+    };
+    Ok(match (left, right) {
+        (Value::Null, _) | (_, Value::Null) => Value::Null,
+        (Value::Int(left), Value::Int(right)) => {
+            let result = match operator {
+                Operator::Plus => left.checked_add(right),
+                Operator::Minus => left.checked_sub(right),
+                _ => left.checked_mul(right),
+            };
+            in_range(result, ty)?
+        }
+        (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
+        (Value::Time(point), Value::Span(span)) => Value::Time(shifted(point, span)?),
+        (Value::Span(span), Value::Time(point)) => Value::Time(shifted(point, span)?),
+        (Value::Stamp(point), Value::Span(span)) => Value::Stamp(shifted(point, span)?),
+        (Value::Span(span), Value::Stamp(point)) => Value::Stamp(shifted(point, span)?),
+        (Value::Time(left) | Value::Stamp(left), Value::Time(right) | Value::Stamp(right)) => {
+            Value::Span(Interval::between(left, right).ok_or_else(beyond)?)
+        }
+        (Value::Span(left), Value::Span(right)) => {
+            let right = if operator == Operator::Minus { right.negated() } else { Some(right) };
+            Value::Span(right.and_then(|right| left.plus(right)).ok_or_else(beyond)?)
+        }
+        (Value::Span(span), Value::Int(factor)) | (Value::Int(factor), Value::Span(span)) => {
+            Value::Span(span.times(factor).ok_or_else(beyond)?)
+        }
+        _ => return Err(SqlError::unsupported("this operator")),
+    })
+}

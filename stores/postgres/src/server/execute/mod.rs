@@ -1,0 +1,20 @@
+//! Executes a planned statement in a transaction, as far as it comes without waiting.
+//!
+//! A statement is a state that goes on where it was: it stops at a lock that another session has, and is called again when that
+//! is over. Its snapshot is from before the wait.
+
+mod calls;
+mod change;
+mod define;
+mod eval;
+mod functions;
+mod hunt;
+mod insert;
+mod query;
+mod run;
+mod scan;
+mod scene;
+mod work;
+
+pub(crate) use scene::{Effect, Scene, Signal};
+pub(crate) use work::{Step, Work};

@@ -1,0 +1,141 @@
+//! SELECT: finds rows, sorts them, locks them one after another until it has enough, and computes its result of each.
+//!
+//! A row that had to be waited for is looked at again as it is then, and left out if it does not fit any more; its lock stays.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::calls::{Calls, Rows};
+use super::eval::Context;
+use super::hunt::{Aim, Caught, hunt};
+use super::run::{QueryRun, Stage};
+use super::scan::{place, scan};
+use super::scene::{Effect, Stop};
+use crate::protocol::{SqlError, Value};
+use crate::server::data::{Place, Row};
+use crate::server::plan::{From, Query, SortKey};
+use crate::server::sql::Strength;
+
+impl QueryRun {
+    /// Goes on to the end of the result.
+    pub(super) fn proceed(&mut self, at: &mut Context<'_, '_>, query: &Query) -> Result<(), Stop> {
+        let Some(from) = &query.from else {
+            let row = at.row(&mut self.calls, &query.items, Rows::default())?;
+            self.rows.push(row);
+            return Ok(());
+        };
+        if self.left.is_none() {
+            self.limit = limit(at, from)?;
+            self.left = Some(scan(at, &from.schema, from.filter.as_ref())?);
+        }
+        loop {
+            match self.stage.clone() {
+                Stage::Next => match self.next(from) {
+                    Some(stage) => self.stage = stage,
+                    None => return Ok(()),
+                },
+                Stage::Fit(place) => {
+                    let row = self.row(at, &place);
+                    let fits = at.fits(&mut self.calls, from.filter.as_ref(), Rows::of(&row))?;
+                    self.stage = match (fits, from.order.is_empty()) {
+                        (false, _) => Stage::Next,
+                        (true, true) => Stage::Lock(place),
+                        (true, false) => {
+                            let keys = from
+                                .order
+                                .iter()
+                                .map(|key| at.eval(&mut self.calls, &key.value, Rows::of(&row)));
+                            let keys = keys.collect::<Result<_, _>>()?;
+                            self.sorting.push((keys, place.tid));
+                            Stage::Next
+                        }
+                    };
+                }
+                Stage::Lock(place) => self.stage = self.lock(at, from, place)?,
+                Stage::FitAgain(place) => {
+                    let row = self.row(at, &place);
+                    let fits = at.fits(&mut self.calls, from.filter.as_ref(), Rows::of(&row))?;
+                    self.stage = if fits { Stage::Show(place) } else { Stage::Next };
+                }
+                Stage::Show(place) => {
+                    let row = self.row(at, &place);
+                    let result = at.row(&mut self.calls, &query.items, Rows::of(&row))?;
+                    self.rows.push(result);
+                    self.count += 1;
+                    let columns = (0..row.len()).filter(|at| query.items.iter().any(|item| item.reads(*at)));
+                    let columns = columns.collect();
+                    let schema = Arc::clone(&from.schema);
+                    at.scene.effects.push(Effect::Read { schema, row, columns });
+                    self.stage = Stage::Next;
+                }
+            }
+        }
+    }
+
+    /// The next row; none at the end.
+    fn next(&mut self, from: &From) -> Option<Stage> {
+        if self.limit.is_some_and(|limit| self.count >= limit) {
+            return None;
+        }
+        let left = self.left.get_or_insert_default();
+        if from.order.is_empty() {
+            return left.pop_front().map(|tid| Stage::Fit(place(&from.schema, tid)));
+        }
+        if !self.sorted {
+            if let Some(tid) = left.pop_front() {
+                return Some(Stage::Fit(place(&from.schema, tid)));
+            }
+            self.sorted = true;
+            self.sorting.sort_by(|(a, _), (b, _)| by_keys(&from.order, a, b));
+            left.extend(self.sorting.drain(..).map(|(_, tid)| tid));
+        }
+        left.pop_front().map(|tid| Stage::Lock(place(&from.schema, tid)))
+    }
+
+    fn lock(&mut self, at: &mut Context<'_, '_>, from: &From, place: Place) -> Result<Stage, Stop> {
+        let Some(lock) = from.lock else { return Ok(Stage::Show(place)) };
+        let (strength, patience) = (lock.strength, lock.patience);
+        let aim = Aim { strength, patience, follows: true, marks: true, deleted: "update" };
+        match hunt(at.scene, &mut self.hunt, &place, false, aim)? {
+            Caught::Locked(place, moved) => {
+                if strength != Strength::Share {
+                    let row = self.row(at, &place);
+                    at.scene.effects.push(Effect::Locked { schema: Arc::clone(&from.schema), row });
+                }
+                Ok(if moved { Stage::FitAgain(place) } else { Stage::Show(place) })
+            }
+            Caught::Moved(_) | Caught::Gone => Ok(Stage::Next),
+        }
+    }
+
+    fn row(&self, at: &Context<'_, '_>, place: &Place) -> Row {
+        at.scene.heap.row(place).unwrap_or_else(|| Arc::new([]))
+    }
+}
+
+/// The most rows of a result.
+fn limit(at: &mut Context<'_, '_>, from: &From) -> Result<Option<u64>, Stop> {
+    let Some(limit) = &from.limit else { return Ok(None) };
+    match at.eval(&mut Calls::default(), limit, Rows::default())? {
+        Value::Int(limit) => {
+            let negative = |_| SqlError::new("2201W", "LIMIT must not be negative");
+            Ok(Some(u64::try_from(limit).map_err(negative)?))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn by_keys(order: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
+    let pairs = order.iter().zip(a.iter().zip(b));
+    pairs.fold(Ordering::Equal, |so_far, (key, (a, b))| {
+        so_far.then_with(|| match (a, b) {
+            (Value::Null, Value::Null) => Ordering::Equal,
+            (Value::Null, _) if key.nulls_first => Ordering::Less,
+            (Value::Null, _) => Ordering::Greater,
+            (_, Value::Null) if key.nulls_first => Ordering::Greater,
+            (_, Value::Null) => Ordering::Less,
+            (a, b) if key.descends => b.cmp(a),
+            (a, b) => a.cmp(b),
+        })
+    })
+}

@@ -1,0 +1,80 @@
+//! Where a statement is executed, and the effects that it has there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::protocol::SqlError;
+use crate::server::data::{Actor, Heap, Row, Schema, Sequence, Sequences, Snapshot};
+use crate::server::locks::{SessionId, Tag, Wait, Waits};
+
+pub(crate) struct Scene<'a> {
+    pub(crate) heap: &'a mut Heap,
+    pub(crate) waits: &'a mut Waits,
+    pub(crate) sequences: &'a mut Sequences,
+    pub(crate) session: SessionId,
+    pub(crate) pid: i32,
+    pub(crate) pids: &'a BTreeMap<i32, SessionId>,
+    pub(crate) actor: Actor,
+    pub(crate) snapshot: Snapshot,
+    /// True if the snapshot is that of the transaction: what was changed since cannot be changed any more.
+    pub(crate) frozen: bool,
+    /// When the transaction and the statement began, and the time, in microseconds since 2000.
+    pub(crate) began: i64,
+    pub(crate) statement_began: i64,
+    pub(crate) clock: i64,
+    /// The numbers that the session was given by sequences, and the name of the last one.
+    pub(crate) given: &'a mut BTreeMap<String, i64>,
+    pub(crate) last_given: &'a mut Option<i64>,
+    pub(crate) effects: &'a mut Vec<Effect>,
+    /// The notices that the client gets besides.
+    pub(crate) notices: &'a mut Vec<SqlError>,
+}
+
+/// The effect of a statement for others than its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It locked a row, which was its purpose.
+    Locked {
+        schema: Arc<Schema>,
+        row: Row,
+    },
+    /// It read a row, these columns of it.
+    Read {
+        schema: Arc<Schema>,
+        row: Row,
+        columns: Vec<usize>,
+    },
+    /// It took an advisory lock that the session did not have.
+    Took(Tag),
+    /// The session has this lock no more.
+    GaveBack(Tag),
+    /// A sequence, as it is to be logged.
+    Sequence(String, Sequence),
+    Notify {
+        channel: String,
+        payload: String,
+    },
+    /// A message to a session.
+    Signal(SessionId, Signal),
+    /// A table that was created, or that has a new key, outside of any transaction's fate.
+    Keyed(Arc<Schema>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Cancel,
+    Terminate,
+}
+
+/// The reason why a statement does not go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Wait(Wait),
+    Error(SqlError),
+}
+
+impl From<SqlError> for Stop {
+    fn from(error: SqlError) -> Stop {
+        Stop::Error(error)
+    }
+}

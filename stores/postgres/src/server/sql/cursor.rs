@@ -1,0 +1,187 @@
+//! A place in the tokens of a text, and what may be asked of it.
+
+use super::lexer::{Kind, Token, error_at, tokens};
+use crate::protocol::SqlError;
+
+/// Words that cannot be a name unless quoted, of those that this grammar has at places where a name can stand.
+const RESERVED: [&str; 42] = [
+    "all",
+    "and",
+    "as",
+    "asc",
+    "case",
+    "create",
+    "default",
+    "desc",
+    "do",
+    "else",
+    "end",
+    "false",
+    "fetch",
+    "for",
+    "from",
+    "group",
+    "having",
+    "in",
+    "into",
+    "is",
+    "like",
+    "limit",
+    "not",
+    "null",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "primary",
+    "returning",
+    "select",
+    "then",
+    "to",
+    "true",
+    "union",
+    "unique",
+    "user",
+    "using",
+    "when",
+    "where",
+    "window",
+    "with",
+];
+
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    next: usize,
+    /// How deep in parentheses it is.
+    pub(super) depth: u32,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Result<Cursor<'a>, SqlError> {
+        Ok(Cursor { text, tokens: tokens(text)?, next: 0, depth: 0 })
+    }
+
+    pub(super) fn peek(&self) -> Option<&Token<'a>> {
+        self.tokens.get(self.next)
+    }
+
+    pub(super) fn step(&mut self) {
+        self.next += 1;
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.next == self.tokens.len()
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Some(Token { kind: Kind::Word(found), .. }) if found == word)
+    }
+
+    pub(super) fn is_sign(&self, sign: &str) -> bool {
+        matches!(self.peek(), Some(Token { kind: Kind::Sign, text, .. }) if *text == sign)
+    }
+
+    /// True if the token after the next one is this sign.
+    pub(super) fn is_sign_after(&self, sign: &str) -> bool {
+        let after = self.tokens.get(self.next + 1);
+        matches!(after, Some(Token { kind: Kind::Sign, text, .. }) if *text == sign)
+    }
+
+    /// The quoted literal that comes after the next token.
+    pub(super) fn quoted_after(&self) -> Option<&str> {
+        match self.tokens.get(self.next + 1).map(|token| &token.kind) {
+            Some(Kind::Quoted(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn takes(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        self.next += usize::from(found);
+        found
+    }
+
+    pub(super) fn takes_any(&mut self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.takes(word))
+    }
+
+    /// True if all these words came next.
+    pub(super) fn takes_all(&mut self, words: &[&str]) -> bool {
+        let from = self.next;
+        let all = words.iter().all(|word| self.takes(word));
+        if !all {
+            self.next = from;
+        }
+        all
+    }
+
+    pub(super) fn takes_sign(&mut self, sign: &str) -> bool {
+        let found = self.is_sign(sign);
+        self.next += usize::from(found);
+        found
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> Result<(), SqlError> {
+        if self.takes(word) { Ok(()) } else { Err(self.error()) }
+    }
+
+    pub(super) fn sign(&mut self, sign: &str) -> Result<(), SqlError> {
+        if self.takes_sign(sign) { Ok(()) } else { Err(self.error()) }
+    }
+
+    /// A table's or column's name.
+    pub(super) fn name(&mut self) -> Result<String, SqlError> {
+        let name = self.name_if_any().ok_or_else(|| self.error())?;
+        self.next += 1;
+        Ok(name)
+    }
+
+    /// The name that comes next, if one does.
+    pub(super) fn name_if_any(&self) -> Option<String> {
+        match self.peek().map(|token| &token.kind) {
+            Some(Kind::Word(word)) if !RESERVED.contains(&word.as_str()) => Some(word.clone()),
+            Some(Kind::Name(name)) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    /// A table's or sequence's name, with its schema or without.
+    pub(super) fn qualified_name(&mut self) -> Result<String, SqlError> {
+        let name = self.name()?;
+        if !self.takes_sign(".") {
+            return Ok(name);
+        }
+        if name != "public" {
+            return Err(SqlError::unsupported("a schema other than public"));
+        }
+        self.name()
+    }
+
+    /// Names in parentheses.
+    pub(super) fn names(&mut self) -> Result<Vec<String>, SqlError> {
+        self.sign("(")?;
+        let mut names = vec![self.name()?];
+        while self.takes_sign(",") {
+            names.push(self.name()?);
+        }
+        self.sign(")")?;
+        Ok(names)
+    }
+
+    /// Refuses clauses of PostgreSQL that may stand next and are not modelled.
+    pub(super) fn refuse(&self, words: &[&str]) -> Result<(), SqlError> {
+        match words.iter().find(|word| self.is_word(word)) {
+            Some(word) => Err(SqlError::unsupported(word.to_uppercase())),
+            None => Ok(()),
+        }
+    }
+
+    /// The error about what comes next.
+    pub(super) fn error(&self) -> SqlError {
+        match self.peek() {
+            Some(token) => error_at(self.text, token.at, token.text),
+            None => error_at(self.text, self.text.len(), ""),
+        }
+    }
+}
