@@ -21,8 +21,14 @@ impl Machine {
 
     /// Warns a session.
     fn warn(&mut self, id: SessionId, code: &'static str, text: &str) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.replies.error(&SqlError::warning(code, text));
+        self.notify_client(id, &[SqlError::warning(code, text)]);
+    }
+
+    /// Sends a session notices, with all that was not sent before: PostgreSQL does not keep them back.
+    pub(crate) fn notify_client(&mut self, id: SessionId, notices: &[SqlError]) {
+        if let Some(session) = self.sessions.get_mut(&id).filter(|_| !notices.is_empty()) {
+            notices.iter().for_each(|notice| session.replies.error(notice));
+            self.flush(id);
         }
     }
 
@@ -194,9 +200,8 @@ impl Machine {
         session.channels.clear();
         session.given.clear();
         session.last_given = None;
-        let origin = session.origin;
         let gone = self.waits.give_back_all(id, &|scope| scope == Scope::Session);
-        self.unlocked(origin, gone);
+        self.unlocked(id, &gone);
         done("DISCARD ALL")
     }
 }

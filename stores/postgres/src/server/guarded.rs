@@ -1,7 +1,7 @@
 //! The events of rows in the trace: some rows are locks, and some are the guarded resource.
 //!
 //! A row that SELECT ... FOR UPDATE (or FOR NO KEY UPDATE) locks is a lock's record for as long, and so is an advisory lock
-//! that a session has. Rows of one table are registers of the guarded
+//! that a session has alone. Rows of one table are registers of the guarded
 //! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
 //! nobody sees it before. A row that is inserted is a register as it was in the beginning, and no write.
 

@@ -126,9 +126,8 @@ impl Machine {
             self.pids.remove(&session.pid);
         }
         self.end(id, false);
-        let origin = self.sessions.get(&id).map(|session| session.origin).unwrap_or_default();
         let gone = self.waits.give_back_all(id, &|_| true);
-        self.unlocked(origin, gone);
+        self.unlocked(id, &gone);
     }
 
     /// A client has sent something.

@@ -60,18 +60,18 @@ impl Machine {
         for (_, table, name) in transaction.reported {
             self.record(origin, &table, &name, &Deed::Unlocked);
         }
-        self.over(id, origin, &|scope| scope != Scope::Session);
+        self.over(id, &|scope| scope != Scope::Session);
         if commits {
             self.post(id, transaction.posts.into_iter().map(|(_, post)| post).collect());
         }
     }
 
     /// Lets others go on after the end of a transaction, or of a part of one, and gives back its locks.
-    fn over(&mut self, id: SessionId, origin: Origin, scope: &dyn Fn(Scope) -> bool) {
+    fn over(&mut self, id: SessionId, scope: &dyn Fn(Scope) -> bool) {
         let heap = &self.heap;
         self.waits.ended(|xid| heap.top(xid).is_none());
         let gone = self.waits.give_back_all(id, scope);
-        self.unlocked(origin, gone);
+        self.unlocked(id, &gone);
         let seen = |session: &crate::server::session::Session| {
             let whole = session.transaction.as_ref().and_then(|transaction| transaction.snapshot);
             session.snapshot.into_iter().chain(whole).min()
@@ -114,7 +114,7 @@ impl Machine {
         for (_, table, name) in unlocked {
             self.record(origin, &table, &name, &Deed::Unlocked);
         }
-        self.over(id, origin, &|scope| matches!(scope, Scope::Transaction(xid) if gone.contains(&xid)));
+        self.over(id, &|scope| matches!(scope, Scope::Transaction(xid) if gone.contains(&xid)));
     }
 
     /// Begins a new part of the transaction.
@@ -201,15 +201,25 @@ impl Machine {
         }
     }
 
-    /// Reports that a session has taken an advisory lock.
-    pub(crate) fn took(&mut self, origin: Origin, tag: &Tag) {
-        self.effects.events.extend(advisory_key(tag).map(|key| (origin, What::Created { key })));
+    /// Reports that a session has taken an advisory lock alone.
+    pub(crate) fn took(&mut self, id: SessionId, tag: Tag) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let origin = session.origin;
+        if let Some(key) = advisory_key(&tag)
+            && session.reported.insert(tag)
+        {
+            self.effects.events.push((origin, What::Created { key }));
+        }
     }
 
-    /// Reports that a session has these advisory locks no more.
-    pub(crate) fn unlocked(&mut self, origin: Origin, tags: Vec<Tag>) {
-        let keys = tags.iter().filter_map(advisory_key);
-        self.effects.events.extend(keys.map(|key| (origin, What::Deleted { key })));
+    /// Reports that a session has these locks alone no more, as far as it was reported that it had them: it may have been
+    /// given one and have ended before it went on.
+    pub(crate) fn unlocked(&mut self, id: SessionId, tags: &[Tag]) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let origin = session.origin;
+        for tag in tags.iter().filter(|tag| session.reported.remove(tag)) {
+            self.effects.events.extend(advisory_key(tag).map(|key| (origin, What::Deleted { key })));
+        }
     }
 
     /// Carries out what a committed transaction wants of channels.

@@ -126,8 +126,20 @@ impl Machine {
     /// Ends what a session is in the middle of with an error.
     pub(crate) fn fail_job(&mut self, id: SessionId, job: &Job, error: &SqlError, now: Now) {
         match job {
-            Job::Query { .. } => self.fail_query(id, error, now),
-            Job::Execute { .. } => self.fail_extended(id, error),
+            Job::Query { work, .. } => {
+                if work.plan.is_sent_along() {
+                    self.send_rows(id, work);
+                }
+                self.fail_query(id, error, now);
+            }
+            Job::Execute { portal, .. } => {
+                if let Some(session) = self.sessions.get_mut(&id)
+                    && let Some(portal) = session.portals.remove(portal)
+                {
+                    portal.send_rest(session);
+                }
+                self.fail_extended(id, error);
+            }
         }
     }
 
@@ -295,10 +307,8 @@ impl Machine {
         if !matches!(outcome, Ok(Step::Busy(_))) {
             session.snapshot = None;
         }
-        for notice in &notices {
-            session.replies.error(notice);
-        }
         let origin = session.origin;
+        self.notify_client(id, &notices);
         let mut own = None;
         for effect in effects {
             match effect {
@@ -308,8 +318,8 @@ impl Machine {
                         self.record(origin, &schema.name, &name, &Deed::Read(&row, &columns));
                     }
                 }
-                Effect::Took(tag) => self.took(origin, &tag),
-                Effect::GaveBack(tag) => self.unlocked(origin, vec![tag]),
+                Effect::Took(tag) => self.took(id, tag),
+                Effect::GaveBack(tag) => self.unlocked(id, &[tag]),
                 Effect::Sequence(name, sequence) => self.effects.log.push(Record::sequence(name, sequence)),
                 Effect::Keyed(schema) => self.effects.log.push(Record::table(schema)),
                 Effect::Notify { channel, payload } => {
@@ -448,7 +458,11 @@ impl Machine {
             return Ok(None);
         };
         if portal.tag.is_none() {
-            match self.step(id, work, now)? {
+            let outcome = self.step(id, work, now);
+            if let (Err(_), Some(session)) = (&outcome, self.sessions.get_mut(&id)) {
+                portal.send_rest(session);
+            }
+            match outcome? {
                 Step::Busy(wait) => {
                     if let Some(session) = self.sessions.get_mut(&id) {
                         session.portals.insert(name.to_owned(), portal);
@@ -481,6 +495,16 @@ impl Session {
 }
 
 impl Portal {
+    /// Sends the rows that were found before an error.
+    fn send_rest(&self, session: &mut Session) {
+        let Some(work) = self.work.as_ref().filter(|work| work.plan.is_sent_along()) else { return };
+        if let Some(columns) = &work.plan.columns {
+            for row in &work.rows[self.sent..] {
+                session.replies.row(row, columns, |at| format_at(&self.formats, at));
+            }
+        }
+    }
+
     /// Sends the next rows of the result, at most so many unless that is 0, and says whether that was all.
     fn send(&mut self, session: &mut Session, max_rows: i32) {
         let (Some(work), Some(tag)) = (&self.work, &self.tag) else { return };

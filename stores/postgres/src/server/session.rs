@@ -9,6 +9,7 @@ use picklock_sim::host::Origin;
 use crate::protocol::{Format, Replies, SqlError};
 use crate::server::data::{Actor, Xid};
 use crate::server::execute::Work;
+use crate::server::locks::Tag;
 use crate::server::plan::Plan;
 use crate::server::settings::Settings;
 use crate::server::sql::{Isolation, Statement};
@@ -43,6 +44,8 @@ pub(crate) struct Session {
     /// The numbers that it was given by sequences, and the last one of them.
     pub(crate) given: BTreeMap<String, i64>,
     pub(crate) last_given: Option<i64>,
+    /// The advisory locks that were reported as its own.
+    pub(crate) reported: BTreeSet<Tag>,
     /// The channels that it listens to, and what came on them.
     pub(crate) channels: BTreeSet<String>,
     pub(crate) notices: Vec<Notification>,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::talk::frame;
 use crate::{Guarded, Machine, Now};
 
-const STATEMENTS: [&str; 16] = [
+const STATEMENTS: [&str; 38] = [
     "BEGIN",
     "COMMIT",
     "ROLLBACK",
@@ -25,6 +25,28 @@ const STATEMENTS: [&str; 16] = [
     "SET lock_timeout = 300; BEGIN; SELECT nothing",
     "BEGIN; DELETE FROM resource WHERE key = 'a'; INSERT INTO resource VALUES ('a', 5)",
     "SET idle_in_transaction_session_timeout = 700",
+    "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT value FROM resource FOR NO KEY UPDATE",
+    "SAVEPOINT s",
+    "ROLLBACK TO s",
+    "RELEASE s",
+    "SELECT value FROM resource WHERE key = 'a' FOR SHARE",
+    "SELECT key FROM resource ORDER BY value, key LIMIT 1 FOR UPDATE SKIP LOCKED",
+    "UPDATE resource SET value = 2 WHERE key = (SELECT key FROM resource ORDER BY key FOR UPDATE LIMIT 1) RETURNING key",
+    "UPDATE resource SET key = 'c' WHERE key = 'a'",
+    "INSERT INTO resource VALUES ('a', 1) ON CONFLICT (key) DO UPDATE SET value = resource.value + excluded.value",
+    "SELECT pg_advisory_lock(1)",
+    "SELECT pg_advisory_lock(2), pg_advisory_xact_lock(1)",
+    "SELECT pg_advisory_lock_shared(1)",
+    "SELECT pg_try_advisory_lock(1), pg_try_advisory_xact_lock_shared(2)",
+    "SELECT pg_advisory_xact_lock(2), value FROM resource FOR UPDATE",
+    "SELECT pg_advisory_unlock(1), pg_advisory_unlock_shared(1), pg_advisory_unlock(2)",
+    "SELECT pg_advisory_unlock_all()",
+    "LISTEN c; NOTIFY c, 'x'",
+    "DISCARD ALL",
+    "SELECT pg_terminate_backend(1002), pg_cancel_backend(1003)",
+    "SELECT pg_cancel_backend(pg_backend_pid())",
+    "SELECT pg_terminate_backend(pg_backend_pid())",
+    "SET statement_timeout = 450",
 ];
 
 fn now(ms: u64) -> Now {

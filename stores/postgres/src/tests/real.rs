@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::talk::{Server, play};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use super::random::{self, Act, CLIENTS, SESSION, SET_UP, STEP_MS, Seen, Stage};
+use super::talk::{Server, Tame, describe, play, query, startup};
 use super::transcripts::{assert_same, scripts};
 
 /// A real server in a directory of its own; both are gone at the end.
@@ -19,6 +23,14 @@ struct Real {
     child: Child,
     port: u16,
     clients: BTreeMap<char, TcpStream>,
+    /// What each client was sent and is not a whole message yet.
+    partial: BTreeMap<char, Vec<u8>>,
+    /// The number and the secret of each client's session.
+    keys: BTreeMap<char, [u8; 8]>,
+    /// The clients that have asked and were not answered.
+    busy: Vec<char>,
+    /// What each client was sent in this step.
+    seen: Seen,
     _dir: tempfile::TempDir,
 }
 
@@ -62,7 +74,7 @@ impl Real {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = command(&bin.join("postgres"))
             .args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"])
-            .args(["-c", "unix_socket_directories=", "-c", "fsync=off", "-D"])
+            .args(["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "autovacuum=off", "-D"])
             .arg(&data)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -75,7 +87,16 @@ impl Real {
         assert!(up, "the server listens within five seconds");
         // It refuses sessions for a moment more.
         std::thread::sleep(Duration::from_millis(500));
-        Real { child, port, clients: BTreeMap::new(), _dir: dir }
+        Real {
+            child,
+            port,
+            clients: BTreeMap::new(),
+            partial: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            busy: Vec::new(),
+            seen: Seen::new(),
+            _dir: dir,
+        }
     }
 }
 
@@ -144,4 +165,229 @@ fn real_postgres_says_what_the_scripts_say() {
             assert_same(&file.display().to_string(), &expected, &found);
         }
     }
+}
+
+/// The client that sets up, looks at the others and ends them.
+const MONITOR: char = 'm';
+
+impl Real {
+    /// Reads what has come for a client, without waiting for more. Notes it unless `quiet`.
+    fn poll(&mut self, client: char) -> bool {
+        let Some(mut stream) = self.clients.get(&client) else { return false };
+        stream.set_nonblocking(true).unwrap();
+        let partial = self.partial.entry(client).or_default();
+        let mut buffer = [0; 65_536];
+        let mut closed = false;
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => {
+                    closed = true;
+                    break;
+                }
+                Ok(len) => partial.extend(&buffer[..len]),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                Err(_) => {
+                    closed = true;
+                    break;
+                }
+            }
+        }
+        stream.set_nonblocking(false).unwrap();
+        let lines = self.seen.entry(client).or_default();
+        while partial.len() >= 5 {
+            let len = u32::from_be_bytes([partial[1], partial[2], partial[3], partial[4]]) as usize;
+            if partial.len() <= len {
+                break;
+            }
+            let message: Vec<u8> = partial.drain(..=len).collect();
+            match message[0] {
+                b'K' => drop(self.keys.insert(client, message[5..13].try_into().unwrap())),
+                b'Z' => self.busy.retain(|busy| *busy != client),
+                _ => {}
+            }
+            lines.push(describe(message[0], &message[5..]));
+        }
+        if closed {
+            lines.push("closed".to_owned());
+            self.busy.retain(|busy| *busy != client);
+            self.clients.remove(&client);
+        }
+        !closed
+    }
+
+    /// Asks and reads the whole answer.
+    fn ask(&mut self, client: char, sql: &str) -> Vec<String> {
+        self.send(client, &query(sql));
+        self.answer(client)
+    }
+
+    fn answer(&mut self, client: char) -> Vec<String> {
+        self.busy.push(client);
+        while self.busy.contains(&client) {
+            self.poll(client);
+            std::thread::yield_now();
+        }
+        self.seen.remove(&client).unwrap_or_default()
+    }
+
+    fn open(&mut self, client: char) {
+        self.partial.remove(&client);
+        self.connect(client);
+        self.send(client, &startup());
+        self.answer(client);
+        self.ask(client, SESSION);
+    }
+
+    fn pid(&self, client: char) -> i32 {
+        i32::from_be_bytes(self.keys[&client][..4].try_into().unwrap())
+    }
+
+    /// Waits until each session has answered or waits for a lock.
+    fn settle(&mut self) {
+        loop {
+            for client in CLIENTS {
+                self.poll(client);
+            }
+            let busy = self.busy.clone();
+            if busy.is_empty() {
+                return;
+            }
+            let waits = self.ask(MONITOR, "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted");
+            let is_waiting = |client: &char| waits.contains(&format!("D {}", self.pid(*client)));
+            if busy.iter().all(is_waiting) {
+                return;
+            }
+        }
+    }
+
+    /// Waits until a session is gone.
+    fn gone(&mut self, pid: i32) {
+        let ask = format!("SELECT 1 FROM pg_stat_activity WHERE pid = {pid}");
+        while self.ask(MONITOR, &ask).iter().any(|line| line == "D 1") {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Stage for Real {
+    fn begin(&mut self) {
+        if !self.clients.contains_key(&MONITOR) {
+            self.open(MONITOR);
+        }
+        for client in CLIENTS {
+            if self.clients.remove(&client).is_some() {
+                let pid = self.pid(client);
+                self.ask(MONITOR, &format!("SELECT pg_terminate_backend({pid})"));
+                self.gone(pid);
+            }
+        }
+        self.busy.clear();
+        self.seen.clear();
+        self.ask(MONITOR, "DROP TABLE IF EXISTS t; DROP SEQUENCE IF EXISTS s");
+        self.ask(MONITOR, SET_UP);
+        CLIENTS.into_iter().for_each(|client| self.open(client));
+    }
+
+    fn act(&mut self, act: &Act) -> Seen {
+        match act {
+            Act::Say(client, text) if !self.busy.contains(client) => {
+                self.send(*client, &query(text));
+                self.busy.push(*client);
+            }
+            Act::Close(client) if !self.busy.contains(client) => {
+                let pid = self.pid(*client);
+                self.close(*client);
+                self.gone(pid);
+                self.open(*client);
+            }
+            Act::Say(..) | Act::Close(_) => {}
+            Act::Cancel(client) => {
+                let key = self.keys[client];
+                let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+                stream.write_all(&[&[0, 0, 0, 16, 4, 210, 22, 46][..], &key].concat()).unwrap();
+                // It is closed once the signal was sent.
+                let _ = stream.read(&mut [0]);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Act::Terminate(client) => {
+                let pid = self.pid(*client);
+                self.ask(MONITOR, &format!("SELECT pg_terminate_backend({pid})"));
+                self.gone(pid);
+                while self.poll(*client) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+        self.settle();
+        if !self.busy.is_empty() {
+            std::thread::sleep(Duration::from_millis(STEP_MS));
+            self.settle();
+        }
+        for client in self.busy.clone() {
+            self.seen.entry(client).or_default().push("waits".to_owned());
+        }
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.retain(|_, lines| !lines.is_empty());
+        for (client, lines) in &seen {
+            if lines.last().is_some_and(|line| line == "closed") {
+                self.open(*client);
+            }
+        }
+        seen
+    }
+}
+
+/// A number that the environment gives.
+fn given(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// `PICKLOCK_EPISODES` is the number of episodes, `PICKLOCK_SEED` that of the first. With `PICKLOCK_BLESS=1` the episodes are
+/// added to those that the machine is held against where there is no server.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn real_postgres_answers_random_sessions_as_the_machine_does() {
+    let Some(bin) = programs() else {
+        println!("skipped: no PostgreSQL is installed, and PG_BIN is not set");
+        return;
+    };
+    let mut server = Real::start(&bin);
+    let (first, episodes) = (given("PICKLOCK_SEED", 1), given("PICKLOCK_EPISODES", 20));
+    let (mut statements, mut waits, mut races, mut differences) = (0, 0, 0, 0);
+    for seed in first..first + episodes {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let acts = random::acts(60)
+            .new_tree(&mut TestRunner::new_with_rng(Config::default(), rng))
+            .unwrap()
+            .current();
+        let expected = random::play(&mut Tame::new(), &acts);
+        let mut found = random::play(&mut server, &acts);
+        statements += acts.iter().filter(|act| matches!(act, Act::Say(..))).count();
+        waits +=
+            expected.iter().flat_map(|seen| seen.values()).flatten().filter(|line| *line == "waits").count();
+        let mut tries = 0;
+        while found != expected && tries < 4 {
+            tries += 1;
+            found = random::play(&mut server, &acts);
+        }
+        if found == expected {
+            races += usize::from(tries > 0);
+            if std::env::var_os("PICKLOCK_BLESS").is_some() {
+                let mut file =
+                    std::fs::OpenOptions::new().append(true).create(true).open(random::golden()).unwrap();
+                write!(file, "{}{seed}\n{}", random::EPISODE, random::transcript(&acts, &found)).unwrap();
+            }
+            continue;
+        }
+        differences += 1;
+        let at = expected.iter().zip(&found).position(|(left, right)| left != right).unwrap();
+        println!("seed {seed}, act {at}:\n{}", random::transcript(&acts[..=at], &found[..=at]));
+        println!("the machine:\n{}", random::transcript(&acts[at..=at], &expected[at..=at]));
+    }
+    println!(
+        "{statements} statements in {episodes} episodes, {waits} waits, {races} episodes with races, {differences} differences"
+    );
+    assert_eq!(differences, 0);
 }

@@ -11,6 +11,7 @@ use picklock_model::time::WallTime;
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
+use super::random::{Act, CLIENTS, SESSION, SET_UP, STEP_MS, Seen, Stage};
 use crate::{Guarded, Machine, Now, SessionId};
 
 /// Whoever one can talk to.
@@ -93,7 +94,7 @@ pub(super) fn frame(kind: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn startup() -> Vec<u8> {
+pub(super) fn startup() -> Vec<u8> {
     let content = b"\0\x03\0\0user\0postgres\0database\0postgres\0\0";
     frame(0, content).split_off(1)
 }
@@ -157,7 +158,7 @@ fn long(content: &[u8], at: usize) -> i32 {
 }
 
 /// A message in words.
-fn describe(kind: u8, content: &[u8]) -> String {
+pub(super) fn describe(kind: u8, content: &[u8]) -> String {
     let rest = match kind {
         b'T' => columns(content),
         b'D' => row(content),
@@ -228,6 +229,8 @@ fn fault(content: &[u8]) -> String {
 pub(super) struct Tame {
     machine: Machine,
     now: Now,
+    /// The number and the secret of each client's session.
+    keys: BTreeMap<char, [u8; 8]>,
     sessions: BTreeMap<char, SessionId>,
     received: BTreeMap<char, Inbox>,
     pub(super) events: Vec<What>,
@@ -245,10 +248,29 @@ impl Tame {
         Tame {
             machine: Machine::new(Guarded::default(), []),
             now,
+            keys: BTreeMap::new(),
             sessions: BTreeMap::new(),
             received: BTreeMap::new(),
             events: Vec::new(),
         }
+    }
+
+    /// The messages that have come, in words.
+    fn drain(&mut self, client: char) -> Vec<String> {
+        let mut lines = Vec::new();
+        let inbox = self.received.entry(client).or_default();
+        while let [kind, a, b, c, d, ..] = *inbox.bytes.make_contiguous() {
+            let len = u32::from_be_bytes([a, b, c, d]) as usize;
+            let message: Vec<u8> = inbox.bytes.drain(..=len).collect();
+            if kind == b'K' {
+                self.keys.insert(client, message[5..13].try_into().unwrap());
+            }
+            lines.push(describe(kind, &message[5..]));
+        }
+        if inbox.closed {
+            lines.push("closed".to_owned());
+        }
+        lines
     }
 
     fn collect(&mut self) {
@@ -313,5 +335,72 @@ impl Server for Tame {
         while self.now.monotonic < until {
             self.advance(Some(until));
         }
+    }
+}
+
+/// The client that sets up, and that ends others.
+const MONITOR: char = 'm';
+
+impl Tame {
+    fn open(&mut self, client: char) {
+        self.connect(client);
+        self.send(client, &startup());
+        self.drain(client);
+        self.send(client, &query(SESSION));
+        self.drain(client);
+    }
+
+    fn waits(&self, client: char) -> bool {
+        self.sessions.get(&client).is_some_and(|id| self.machine.is_waiting(*id))
+    }
+}
+
+pub(super) fn query(sql: &str) -> Vec<u8> {
+    frame(b'Q', &[sql.as_bytes(), b"\0"].concat())
+}
+
+impl Stage for Tame {
+    fn begin(&mut self) {
+        *self = Tame::new();
+        self.open(MONITOR);
+        self.send(MONITOR, &query(SET_UP));
+        CLIENTS.into_iter().for_each(|client| self.open(client));
+    }
+
+    fn act(&mut self, act: &Act) -> Seen {
+        match act {
+            Act::Say(client, text) if !self.waits(*client) => self.send(*client, &query(text)),
+            Act::Close(client) if !self.waits(*client) => {
+                self.close(*client);
+                self.open(*client);
+            }
+            Act::Say(..) | Act::Close(_) => {}
+            Act::Cancel(client) => {
+                let key = self.keys[client];
+                self.connect('x');
+                self.send('x', &[&[0, 0, 0, 16, 4, 210, 22, 46][..], &key].concat());
+            }
+            Act::Terminate(client) => {
+                let pid = i32::from_be_bytes(self.keys[client][..4].try_into().unwrap());
+                self.send(MONITOR, &query(&format!("SELECT pg_terminate_backend({pid})")));
+            }
+        }
+        if CLIENTS.into_iter().any(|client| self.waits(client)) {
+            self.pass(Duration::from_millis(STEP_MS));
+        }
+        let mut seen = Seen::new();
+        for client in CLIENTS {
+            let mut lines = self.drain(client);
+            if self.waits(client) {
+                lines.push("waits".to_owned());
+            }
+            if lines.last().is_some_and(|line| line == "closed") {
+                self.open(client);
+            }
+            if !lines.is_empty() {
+                seen.insert(client, lines);
+            }
+        }
+        seen
     }
 }

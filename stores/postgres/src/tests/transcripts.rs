@@ -76,3 +76,23 @@ fn what_was_rolled_back_was_not_written() {
     );
     assert_eq!(server.events, []);
 }
+
+#[test]
+fn an_advisory_lock_that_a_session_has_alone_is_reported() {
+    let mut server = Tame::new();
+    play(
+        &mut server,
+        "a: SELECT pg_advisory_lock(7), pg_advisory_lock(7), pg_advisory_lock_shared(8)\n\
+         b> SELECT pg_advisory_lock(7)\n\
+         a: SELECT pg_advisory_unlock(7)\n\
+         a: SELECT pg_advisory_unlock(7)\n\
+         b<\n\
+         a: BEGIN; SELECT pg_advisory_xact_lock(1, 2); ROLLBACK\n\
+         b!\n",
+    );
+    let (taken, given) =
+        (|key| What::Created { key: Key::new(key) }, |key| What::Deleted { key: Key::new(key) });
+    let (seven, pair) = ("advisory 7", "advisory 1,2");
+    let expected = [taken(seven), given(seven), taken(seven), taken(pair), given(pair), given(seven)];
+    assert_eq!(server.events, expected);
+}

@@ -208,6 +208,34 @@ fn a_killed_waiter_keeps_its_place_until_its_turn() {
 }
 
 #[test]
+fn a_killed_waiter_is_noticed_by_a_server_that_checks_its_client() {
+    let waits: Script = |host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            let client = connect(&host).await;
+            ask(&client, "SET client_connection_check_interval = '700ms'").await.unwrap();
+            let _ = ask(&client, LOCK).await;
+        })
+    };
+    let takes_and_ends: Script = |host| {
+        Box::pin(async move {
+            let client = connect(&host).await;
+            ask(&client, SET_UP).await.unwrap();
+            ask(&client, "SELECT pg_advisory_lock(1)").await.unwrap();
+            ask(&client, LOCK).await.unwrap();
+            host.sleep(ms(5000)).await;
+            ask(&client, "COMMIT").await.unwrap();
+        })
+    };
+    let killed = at(1500, "client-2", Action::Crash { power_loss: false, restart_after: None });
+    let events = store_events(&play(&[takes_and_ends, waits, locks_at_two_seconds], vec![killed]));
+    let words: Vec<&str> = events.iter().map(|line| line.split_once(' ').unwrap().1).collect();
+    // Nobody holds the row between the first and the last client; the advisory lock ends with its session.
+    assert_eq!(words[..4], ["created", "created", "deleted", "created"], "{events:?}");
+    assert_eq!(words.iter().filter(|word| **word == "created").count(), 3, "{events:?}");
+}
+
+#[test]
 fn what_is_committed_survives_and_what_is_not_does_not() {
     for power_loss in [false, true] {
         let crash = Action::Crash { power_loss, restart_after: Some(ms(500)) };

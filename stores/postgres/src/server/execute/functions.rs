@@ -106,14 +106,16 @@ fn advisory(args: &[Value]) -> Tag {
 fn lock(scene: &mut Scene<'_>, calls: &mut Calls, call: LockCall, tag: Tag) -> Result<Value, Stop> {
     let LockCall { mode, transaction, tries } = call;
     let scope = if transaction { Scope::Transaction(scene.actor.xid) } else { Scope::Session };
-    let had = scene.waits.locks.holds(scene.session, &tag);
     if std::mem::take(&mut calls.waits) {
-        // The wait has ended with the lock.
-        scene.effects.push(Effect::Took(tag));
+        // The wait has ended with the lock. Who waited for it alone did not have it alone.
+        if mode == Mode::Exclusive {
+            scene.effects.push(Effect::Took(tag));
+        }
         return Ok(Value::Void);
     }
+    let had = scene.waits.locks.is_alone(scene.session, &tag);
     if scene.waits.locks.try_take(scene.session, &tag, mode, scope) {
-        if !had {
+        if mode == Mode::Exclusive && !had {
             scene.effects.push(Effect::Took(tag));
         }
         return Ok(if tries { Value::Bool(true) } else { Value::Void });
@@ -126,13 +128,14 @@ fn lock(scene: &mut Scene<'_>, calls: &mut Calls, call: LockCall, tag: Tag) -> R
 }
 
 fn unlock(scene: &mut Scene<'_>, mode: Mode, tag: Tag) -> Value {
+    let had = scene.waits.locks.is_alone(scene.session, &tag);
     let Some(woken) = scene.waits.locks.give_back(scene.session, &tag, mode, Scope::Session) else {
         let text = format!("you don't own a lock of type {}", mode.name());
         scene.notices.push(SqlError::warning("01000", text));
         return Value::Bool(false);
     };
     scene.waits.wake(woken);
-    if !scene.waits.locks.holds(scene.session, &tag) {
+    if had && !scene.waits.locks.is_alone(scene.session, &tag) {
         scene.effects.push(Effect::GaveBack(tag));
     }
     Value::Bool(true)

@@ -44,9 +44,9 @@ pub(crate) enum Effect {
         row: Row,
         columns: Vec<usize>,
     },
-    /// It took an advisory lock that the session did not have.
+    /// It took an advisory lock alone that the session did not have alone.
     Took(Tag),
-    /// The session has this lock no more.
+    /// The session has this lock alone no more.
     GaveBack(Tag),
     /// A sequence, as it is to be logged.
     Sequence(String, Sequence),

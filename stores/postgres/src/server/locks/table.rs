@@ -177,7 +177,7 @@ impl Locks {
         Some(self.settle(tag))
     }
 
-    /// Gives back what a session has in these scopes: the locks that it has no more, and the sessions that go on.
+    /// Gives back what a session has in these scopes: the locks that it has alone no more, and the sessions that go on.
     pub(crate) fn give_back_all(
         &mut self,
         session: SessionId,
@@ -187,27 +187,30 @@ impl Locks {
         let mut touched = Vec::new();
         for (tag, lock) in &mut self.0 {
             let mut some = false;
+            let mut alone = false;
             for holder in lock.holders.iter_mut().filter(|holder| holder.session == session) {
+                alone |= holder.mode == Mode::Exclusive;
                 let before = holder.counts.len();
                 holder.counts.retain(|scope, _| !of(*scope));
                 some |= holder.counts.len() < before;
             }
             if some {
-                touched.push(tag.clone());
+                touched.push((tag.clone(), alone));
             }
         }
-        for tag in touched {
+        for (tag, alone) in touched {
             woken.extend(self.settle(&tag));
-            if !self.holds(session, &tag) {
+            if alone && !self.is_alone(session, &tag) {
                 gone.push(tag);
             }
         }
         (gone, woken)
     }
 
-    pub(crate) fn holds(&self, session: SessionId, tag: &Tag) -> bool {
-        let lock = self.0.get(tag);
-        lock.is_some_and(|lock| lock.holders.iter().any(|holder| holder.session == session))
+    /// True if a session has a lock that nobody else can have.
+    pub(crate) fn is_alone(&self, session: SessionId, tag: &Tag) -> bool {
+        let has = |holder: &Holder| holder.session == session && holder.mode == Mode::Exclusive;
+        self.0.get(tag).is_some_and(|lock| lock.holders.iter().any(has))
     }
 
     /// Takes a session out of the queue of a lock.
@@ -283,7 +286,7 @@ mod tests {
         assert_eq!(locks.give_back(A, &tag(), Mode::Exclusive, Scope::Session), Some(vec![]));
         assert_eq!(locks.give_back(A, &tag(), Mode::Exclusive, Scope::Session), Some(vec![B]));
         assert_eq!(locks.give_back(A, &tag(), Mode::Exclusive, Scope::Session), None);
-        assert!(locks.holds(B, &tag()));
+        assert_eq!(locks.give_back(B, &tag(), Mode::Share, Scope::Session), Some(vec![]));
     }
 
     #[test]

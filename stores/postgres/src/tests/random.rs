@@ -1,0 +1,197 @@
+//! Random sessions of several clients, with the machine and with a real server side by side.
+//!
+//! As in PostgreSQL's isolationtester, the next act comes only after each session has answered or is seen to wait for a lock. What
+//! each client was sent in the meantime, and which sessions wait, has to be the same. Where waiters race for a row,
+//! the real server has several outcomes: the machine's has to be one of those that it shows in a few runs of the same acts.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::{Strategy, any, prop};
+
+/// The clients.
+pub(super) const CLIENTS: [char; 3] = ['a', 'b', 'c'];
+
+/// The tables at the beginning.
+pub(super) const SET_UP: &str = "CREATE TABLE t (id bigint PRIMARY KEY, v bigint NOT NULL, u bigint UNIQUE); \
+     INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, null); CREATE SEQUENCE s";
+
+/// What each session begins with, so that a step has time for every timeout.
+pub(super) const SESSION: &str = "SET deadlock_timeout = 40";
+
+/// How long a step lasts if a session waits after it.
+pub(super) const STEP_MS: u64 = 160;
+
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    /// Sends a statement, unless the session waits.
+    Say(char, String),
+    /// Sends a CancelRequest.
+    Cancel(char),
+    /// Closes the connection, unless the session waits.
+    Close(char),
+    /// Has another session end this one.
+    Terminate(char),
+}
+
+/// What each client was sent, and a mark for those that wait.
+pub(super) type Seen = BTreeMap<char, Vec<String>>;
+
+/// Where acts are carried out.
+pub(super) trait Stage {
+    /// Begins with new tables and new sessions.
+    fn begin(&mut self);
+    fn act(&mut self, act: &Act) -> Seen;
+}
+
+/// Statements: `K` and `J` stand for keys, `N` for a number.
+const STATEMENTS: [&str; 56] = [
+    "BEGIN",
+    "BEGIN",
+    "BEGIN ISOLATION LEVEL REPEATABLE READ",
+    "COMMIT",
+    "COMMIT",
+    "COMMIT",
+    "ROLLBACK",
+    "SAVEPOINT s",
+    "ROLLBACK TO s",
+    "RELEASE s",
+    "SELECT id, v, u FROM t ORDER BY id",
+    "SELECT v FROM t WHERE id = K",
+    "SELECT v FROM t WHERE id = K FOR UPDATE",
+    "SELECT v FROM t WHERE id = K FOR UPDATE",
+    "SELECT v FROM t WHERE id = K FOR NO KEY UPDATE",
+    "SELECT v FROM t WHERE id = K FOR SHARE",
+    "SELECT v FROM t WHERE id = K FOR UPDATE NOWAIT",
+    "SELECT v FROM t WHERE id = K FOR SHARE NOWAIT",
+    "SELECT id, v FROM t ORDER BY id FOR UPDATE SKIP LOCKED",
+    "SELECT id, v FROM t ORDER BY id DESC LIMIT 1 FOR UPDATE SKIP LOCKED",
+    "SELECT id FROM t WHERE v < N ORDER BY v, id LIMIT 2 FOR UPDATE",
+    "SELECT id, v FROM t FOR UPDATE",
+    "SELECT count FROM t",
+    "UPDATE t SET v = v + 1 WHERE id = K",
+    "UPDATE t SET v = v + 1 WHERE id = K",
+    "UPDATE t SET v = N WHERE id = K AND v < N RETURNING v",
+    "UPDATE t SET u = N WHERE id = K",
+    "UPDATE t SET id = J WHERE id = K RETURNING id, v",
+    "UPDATE t SET v = v + 1",
+    "UPDATE t SET v = N WHERE u = K OR v = K",
+    "UPDATE t SET v = v + 10 WHERE id = (SELECT id FROM t ORDER BY v, id FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING id, v",
+    "DELETE FROM t WHERE id = K",
+    "DELETE FROM t WHERE id = K AND v > N RETURNING *",
+    "INSERT INTO t VALUES (K, N, null)",
+    "INSERT INTO t VALUES (K, N, J) RETURNING v",
+    "INSERT INTO t VALUES (K, N, J) ON CONFLICT DO NOTHING",
+    "INSERT INTO t VALUES (K, N, null) ON CONFLICT (id) DO NOTHING RETURNING id",
+    "INSERT INTO t VALUES (K, N, J) ON CONFLICT (id) DO UPDATE SET v = t.v + excluded.v WHERE t.v < N RETURNING id, v",
+    "INSERT INTO t VALUES (K, N, J) ON CONFLICT (u) DO UPDATE SET v = excluded.v",
+    "INSERT INTO t VALUES (K, N, null), (J, N, null) ON CONFLICT (id) DO UPDATE SET v = t.v + 1",
+    "SELECT pg_advisory_lock(K)",
+    "SELECT pg_try_advisory_lock(K), pg_try_advisory_lock_shared(J)",
+    "SELECT pg_advisory_lock_shared(K)",
+    "SELECT pg_advisory_xact_lock(K)",
+    "SELECT pg_advisory_xact_lock_shared(K), v FROM t WHERE id = J",
+    "SELECT pg_try_advisory_xact_lock(K, J)",
+    "SELECT pg_advisory_unlock(K)",
+    "SELECT pg_advisory_unlock(K), pg_advisory_unlock_shared(J)",
+    "SELECT pg_advisory_unlock_all()",
+    "SET lock_timeout = 80",
+    "SET lock_timeout = 0",
+    "SET statement_timeout = 120",
+    "SET statement_timeout = 0",
+    "SELECT nextval('s')",
+    "BEGIN; UPDATE t SET v = N WHERE id = K; SELECT v FROM t WHERE id = J FOR UPDATE",
+    "UPDATE t SET v = N WHERE id = K; INSERT INTO t VALUES (J, N, null); COMMIT",
+];
+
+/// Acts with their parameters.
+pub(super) fn acts(len: usize) -> impl Strategy<Value = Vec<Act>> {
+    let key = prop::sample::select(vec!["1", "2", "3", "4"]);
+    let say = (prop::sample::select(STATEMENTS.to_vec()), key.clone(), key, 0..9_u8);
+    let say = say.prop_map(|(text, k, j, n)| {
+        let n = n.to_string();
+        let swap = |c: char| match c {
+            'K' => k.to_owned(),
+            'J' => j.to_owned(),
+            'N' => n.clone(),
+            c => c.to_string(),
+        };
+        // The parameters stand alone.
+        let mut words = Vec::new();
+        for word in text.split_inclusive([' ', ',', ')', '(']) {
+            let bare = word.trim_end_matches([' ', ',', ')', '(', ';']);
+            words.push(if matches!(bare, "K" | "J" | "N") {
+                word.chars().map(swap).collect()
+            } else {
+                word.to_owned()
+            });
+        }
+        words.concat()
+    });
+    let act =
+        (prop::sample::select(CLIENTS.to_vec()), say, any::<u8>()).prop_map(
+            |(client, text, dice)| match dice {
+                0..4 => Act::Cancel(client),
+                4..6 => Act::Close(client),
+                6..8 => Act::Terminate(client),
+                _ => Act::Say(client, text),
+            },
+        );
+    prop::collection::vec(act, len)
+}
+
+/// Plays acts: what was seen after each.
+pub(super) fn play(stage: &mut dyn Stage, acts: &[Act]) -> Vec<Seen> {
+    stage.begin();
+    acts.iter().map(|act| stage.act(act)).collect()
+}
+
+/// The acts and what came of them, as a text.
+pub(super) fn transcript(acts: &[Act], seen: &[Seen]) -> String {
+    let mut text = String::new();
+    for (act, seen) in acts.iter().zip(seen) {
+        text.push_str(&match act {
+            Act::Say(client, statement) => format!("{client}: {statement}\n"),
+            Act::Cancel(client) => format!("{client} cancel\n"),
+            Act::Close(client) => format!("{client} close\n"),
+            Act::Terminate(client) => format!("{client} terminate\n"),
+        });
+        for (client, lines) in seen {
+            lines.iter().for_each(|line| text.push_str(&format!("  {client} {line}\n")));
+        }
+    }
+    text
+}
+
+/// The acts of a transcript.
+pub(super) fn acts_of(transcript: &str) -> Vec<Act> {
+    let lines = transcript.lines().filter(|line| !line.starts_with(' '));
+    let act = |line: &str| {
+        let client = line.chars().next().unwrap();
+        match &line[1..] {
+            " cancel" => Act::Cancel(client),
+            " close" => Act::Close(client),
+            " terminate" => Act::Terminate(client),
+            statement => Act::Say(client, statement.trim_start_matches(": ").to_owned()),
+        }
+    };
+    lines.map(act).collect()
+}
+
+/// The beginning of an episode in a file of transcripts.
+pub(super) const EPISODE: &str = "# seed ";
+
+/// The transcripts that a real server has given, one after another.
+pub(super) fn golden() -> std::path::PathBuf {
+    std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/tests/random.txt")
+}
+
+#[test]
+fn the_machine_answers_random_sessions_as_postgres_did() {
+    let text = std::fs::read_to_string(golden()).unwrap();
+    for episode in text.split(EPISODE).skip(1) {
+        let (seed, expected) = episode.split_once('\n').unwrap();
+        let acts = acts_of(expected);
+        let found = transcript(&acts, &play(&mut super::talk::Tame::new(), &acts));
+        super::transcripts::assert_same(&format!("seed {seed}"), expected, &found);
+    }
+}
