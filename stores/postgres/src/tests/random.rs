@@ -145,6 +145,16 @@ pub(super) fn play(stage: &mut dyn Stage, acts: &[Act]) -> Vec<Seen> {
     acts.iter().map(|act| stage.act(act)).collect()
 }
 
+/// How many statements were sent: those of clients that did not wait.
+pub(super) fn sent(acts: &[Act], seen: &[Seen]) -> usize {
+    let waited = |at: usize, client: &char| {
+        let before = at.checked_sub(1).and_then(|at| seen[at].get(client));
+        before.is_some_and(|lines| lines.last().is_some_and(|line| line == "waits"))
+    };
+    let sends = |(at, act): &(usize, &Act)| matches!(act, Act::Say(client, _) if !waited(*at, client));
+    acts.iter().enumerate().filter(sends).count()
+}
+
 /// The acts and what came of them, as a text.
 pub(super) fn transcript(acts: &[Act], seen: &[Seen]) -> String {
     let mut text = String::new();

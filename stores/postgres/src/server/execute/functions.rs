@@ -1,6 +1,7 @@
 //! The calls of functions.
 
 use super::calls::Calls;
+use super::hash::hash;
 use super::scene::{Effect, Scene, Signal, Stop};
 use crate::protocol::{SqlError, Value};
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
@@ -77,6 +78,9 @@ fn stable(scene: &Scene<'_>, function: Function, args: &[Value]) -> Result<Value
                 Value::Stamp(micros) => Value::Time(*micros),
                 _ => Value::Null,
             }
+        }
+        (Function::HashText, [Value::Text(text)]) => {
+            Value::Int(i64::from(hash(text.as_bytes()).cast_signed()))
         }
         (Function::Coalesce, args) => {
             args.iter().find(|arg| **arg != Value::Null).cloned().unwrap_or(Value::Null)

@@ -8,6 +8,7 @@ mod change;
 mod define;
 mod eval;
 mod functions;
+mod hash;
 mod hunt;
 mod insert;
 mod query;

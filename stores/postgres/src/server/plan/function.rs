@@ -24,6 +24,7 @@ pub(crate) enum Function {
     Notify,
     CancelBackend,
     TerminateBackend,
+    HashText,
     Coalesce,
     Greatest,
     Least,
@@ -40,7 +41,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 17] = [
+const NAMES: [(&str, Function); 18] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -57,6 +58,7 @@ const NAMES: [(&str, Function); 17] = [
     ("pg_notify", Function::Notify),
     ("pg_cancel_backend", Function::CancelBackend),
     ("pg_terminate_backend", Function::TerminateBackend),
+    ("hashtext", Function::HashText),
     ("coalesce", Function::Coalesce),
 ];
 
@@ -94,7 +96,7 @@ impl Function {
             Function::BackendPid | Function::UnlockAll | Function::LastVal => &[&[]],
             Function::TimeZone => &[&[Type::Text, Type::Timestamptz], &[Type::Text, Type::Timestamp]],
             Function::Lock(_) | Function::Unlock(_) => &[&[Type::Int8], &[Type::Int4, Type::Int4]],
-            Function::NextVal | Function::CurrVal => &[&[Type::Text]],
+            Function::NextVal | Function::CurrVal | Function::HashText => &[&[Type::Text]],
             Function::Notify => &[&[Type::Text, Type::Text]],
             Function::CancelBackend | Function::TerminateBackend => &[&[Type::Int4]],
             // Their arguments are of one type, and as many as there are.
@@ -108,7 +110,7 @@ impl Function {
             Function::Now | Function::StatementTimestamp | Function::ClockTimestamp => Type::Timestamptz,
             Function::TimeZone if last == Some(Type::Timestamp) => Type::Timestamptz,
             Function::TimeZone => Type::Timestamp,
-            Function::BackendPid => Type::Int4,
+            Function::BackendPid | Function::HashText => Type::Int4,
             Function::Lock(LockCall { tries: false, .. }) | Function::UnlockAll | Function::Notify => {
                 Type::Void
             }
@@ -127,6 +129,7 @@ impl Function {
                 | Function::StatementTimestamp
                 | Function::TimeZone
                 | Function::BackendPid
+                | Function::HashText
                 | Function::Coalesce
                 | Function::Greatest
                 | Function::Least
