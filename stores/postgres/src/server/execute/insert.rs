@@ -102,7 +102,7 @@ impl Insertion {
         Ok(())
     }
 
-    /// Goes on with the change of a row that is there.
+    /// Continues the change of a row that is there.
     fn conflict(&mut self, at: &mut Context<'_, '_>, update: &Write, stage: Stage) -> Result<Stage, Stop> {
         let old =
             |at: &Context<'_, '_>, place: &Place| at.scene.heap.row(place).unwrap_or_else(|| Arc::new([]));

@@ -1,4 +1,4 @@
-//! Who waits for whom: queues of locks that sessions hold, and waits for the ends of transactions.
+//! Locks and waits: queues of what sessions hold, and waits for the ends of transactions.
 
 mod deadlock;
 mod table;
