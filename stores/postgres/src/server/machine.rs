@@ -226,6 +226,10 @@ impl Machine {
                 match signal {
                     Signal::Cancel => self.cancel(id, &canceled(), now),
                     Signal::Terminate => {
+                        let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
+                        if let Some(waiting) = waiting {
+                            self.send_found(id, &waiting.job);
+                        }
                         self.waits.leave(id);
                         self.kill(id, &terminated());
                     }

@@ -125,12 +125,20 @@ impl Machine {
 
     /// Ends what a session is in the middle of with an error.
     pub(crate) fn fail_job(&mut self, id: SessionId, job: &Job, error: &SqlError, now: Now) {
+        self.send_found(id, job);
+        match job {
+            Job::Query { .. } => self.fail_query(id, error, now),
+            Job::Execute { .. } => self.fail_extended(id, error),
+        }
+    }
+
+    /// Sends the rows that were found before a statement fails.
+    pub(crate) fn send_found(&mut self, id: SessionId, job: &Job) {
         match job {
             Job::Query { work, .. } => {
                 if work.plan.is_sent_along() {
                     self.send_rows(id, work);
                 }
-                self.fail_query(id, error, now);
             }
             Job::Execute { portal, .. } => {
                 if let Some(session) = self.sessions.get_mut(&id)
@@ -138,7 +146,6 @@ impl Machine {
                 {
                     portal.send_rest(session);
                 }
-                self.fail_extended(id, error);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which rows a statement may be about: all that its snapshot sees, or the one that its filter names by a key.
+//! The rows that a statement may be about: all that its snapshot sees, or the one that its filter names by a key.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

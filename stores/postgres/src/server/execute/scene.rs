@@ -1,4 +1,4 @@
-//! Where a statement is executed, and the effects that it has there.
+//! The scene of a statement: the state that it works on, and the effects that it has for others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which types meet, and the conversion of values.
+//! Types that meet, and the conversion of values.
 
 use crate::protocol::{SqlError, Type, Value};
 
