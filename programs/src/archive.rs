@@ -4,6 +4,12 @@
 //! belongs to the command, to the JVM and to the files of the class path: when one of them changes, another archive is made. Those that were used last
 //! are kept.
 
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "the time of a file in the cache is the machine's, and no run sees it"
+)]
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};

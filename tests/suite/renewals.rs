@@ -1,4 +1,4 @@
-//! A scenario about renewals says nothing of a lock that renews nothing.
+//! Runs in which nothing is renewed: a scenario about renewals puts nothing to the test there.
 
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::design::Design;

@@ -12,8 +12,9 @@ use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept: those of a few programs, each with a host of its own name for each client.
 const TEMPLATES: usize = 16;
-/// How many are kept where there is memory for them: those of a comparison of many programs.
-const MOST_TEMPLATES: usize = 192;
+/// How many are kept where there is memory for them, as a comparison of many programs wants. Each has a dozen descriptors, and a process often has a
+/// thousand.
+const MOST_TEMPLATES: usize = 40;
 /// How many setups are remembered.
 const SETUPS: usize = 256;
 

@@ -283,12 +283,12 @@ fn three_hundred_copies_leave_nothing_behind() {
     }
     assert_eq!(holdings(), one);
     // More setups than a pool keeps.
-    for number in 0..20 {
+    for number in 0..30 {
         let other = Setup { name: format!("client-{number}"), ..setup.clone() };
         drop([0, 1, 2].map(|_| pool.start(&other).expect("start Python")));
     }
     let many = holdings();
-    assert!(many[1] <= 16, "{many:?}");
+    assert!(many[1] <= 40, "{many:?}");
     drop(pool);
     assert_eq!(holdings(), before);
 }
