@@ -213,7 +213,7 @@ fn the_redis_crate_s_connection_manager_is_as_expected() {
 
 #[test]
 fn ioredis_is_as_expected() {
-    is_as_expected("node @/node/ioredis.mjs", 1);
+    is_as_expected("node @/node/ioredis.js", 1);
 }
 
 #[test]

@@ -229,7 +229,7 @@ pub(super) const ALL: &[Adapter] = &[
     Adapter {
         name: "node-ioredis",
         doc: "ioredis, and a lease lock by hand",
-        file: file!("ioredis.mjs", "node/ioredis.mjs"),
+        file: file!("ioredis.js", "node/ioredis.js"),
         project: &NODE,
         word: "",
         options: "",

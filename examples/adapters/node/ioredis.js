@@ -1,7 +1,7 @@
-// A lease lock by hand on ioredis, asked by picklock: picklock run --program 'node target/adapters/node/ioredis.mjs'
-import { randomUUID } from 'node:crypto'
-import { createInterface } from 'node:readline'
-import Redis from 'ioredis'
+// A lease lock by hand on ioredis, asked by picklock: picklock run --program 'node target/adapters/node/ioredis.js'
+const { randomUUID } = require('node:crypto')
+const { createInterface } = require('node:readline')
+const Redis = require('ioredis')
 
 const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
 const RENEW =
@@ -32,7 +32,10 @@ async function answer(verb, key) {
   return `error not understood: ${verb}`
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  console.log(await answer(...line.split(' ')).catch(error => `error ${error.message}`))
+async function serve() {
+  for await (const line of createInterface({ input: process.stdin })) {
+    console.log(await answer(...line.split(' ')).catch(error => `error ${error.message}`))
+  }
+  process.exit()
 }
-process.exit()
+serve()
