@@ -193,7 +193,8 @@ impl Program {
             }
         };
         let design = Design::new(&self.to_string(), client).on_store(topology, store);
-        let mut design = design.believing(self.belief).made_of(parts);
+        // Whether its library renews is seen in its runs.
+        let mut design = design.believing(self.belief).made_of(parts).renewing();
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         design.autonomous = self.autonomous;

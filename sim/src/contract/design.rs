@@ -45,7 +45,7 @@ pub struct Design {
     pub sells: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
-    /// True if its holders renew what they hold, or may do so: of a program nobody knows.
+    /// True if its holders renew what they hold, or may do so: of a program nobody knows. Faults of renewals alone do not apply to it otherwise.
     pub renews: bool,
     /// True if its clients do everything by themselves: they hold the lock when they like, and use no resource.
     pub autonomous: bool,
@@ -89,7 +89,7 @@ impl Design {
             reentrant: false,
             sells: false,
             own_data: false,
-            renews: true,
+            renews: false,
             autonomous: false,
             alone: false,
             leases_to_recover: 1,
