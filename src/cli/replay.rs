@@ -140,7 +140,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
-    let Drawn { plan, missed } = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
+    let Drawn { plan, lacking } = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
     let run = check::check(options(args, engine), &design, plan).map_err(Failure::from)?;
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
@@ -159,7 +159,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         run,
         line,
         leading: None,
-        notes: missed
+        notes: lacking
             .map(|why| format!("for `picklock run` this run is inconclusive: {why}"))
             .into_iter()
             .collect(),

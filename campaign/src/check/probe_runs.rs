@@ -31,7 +31,7 @@ pub struct Drawn {
     /// The plan.
     pub plan: Plan,
     /// The reason for which its run proves nothing, whatever it shows, if there is one.
-    pub missed: Option<&'static str>,
+    pub lacking: Option<&'static str>,
 }
 
 struct Made<'a> {
@@ -55,14 +55,14 @@ impl<'a> ProbeRuns<'a> {
         scenario: &Scenario,
         seed: Seed,
     ) -> Result<Checked, CheckError> {
-        let Drawn { plan, missed } = self.draw(design, scenario, seed)?;
+        let Drawn { plan, lacking } = self.draw(design, scenario, seed)?;
         // The probe run of other scenarios may be this very run.
         if engine == Engine::Event && scenario.faults().is_empty() {
             let trace = self.make(design, plan.clone())?;
             return answered(engine, design, judge(plan, trace));
         }
         let run = check(engine, design, plan)?;
-        Ok(match missed {
+        Ok(match lacking {
             Some(why) => run.proving_nothing(why),
             None => run,
         })
@@ -77,8 +77,8 @@ impl<'a> ProbeRuns<'a> {
             true => Some(self.of(design, scenario.fault_free_plan(design, seed), scenario.last_section())?),
             false => None,
         };
-        let missed = probe.and_then(|probe| scenario.missed(design, probe));
-        Ok(Drawn { plan: scenario.plan(design, seed, probe), missed })
+        let lacking = probe.and_then(|probe| scenario.lacking(design, probe));
+        Ok(Drawn { plan: scenario.plan(design, seed, probe), lacking })
     }
 
     /// The points that a fault-free plan reaches, up to this section of each client or to the end, from a run that was made

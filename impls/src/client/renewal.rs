@@ -3,8 +3,8 @@
 //!
 //! A renewal that finds that the lock is no longer its own stops without a word, as Redisson's does: the holder is not
 //! notified. One that fails otherwise is tried again when the next one is due, which stands for the retries of Redisson's
-//! command layer; each has until then, so that two tries fit into a lease, and the third comes when it is over; with `renewal=stopping` it is the last, as
-//! with a timer whose task ends with its first error. The deadline that a grant advertises is that
+//! command layer; each has until then, so that two tries fit into a lease, and the third comes when it is over. With
+//! `renewal=stopping` it is the last, as with a timer whose task ends with its first error. The deadline that a grant advertises is that
 //! of its first lease and does not move with renewals, because a grant does not hear of them: `belief=honest` makes
 //! renewal pointless, and shows what it costs to rely on nothing else.
 

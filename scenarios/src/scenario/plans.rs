@@ -93,7 +93,7 @@ impl Scenario {
     /// Why its runs prove nothing, whatever they show: it is about renewals alone, and the probe run has none. Whether an unmodified
     /// program renews is seen only there.
     #[must_use]
-    pub fn missed(&self, design: &Design, probe: &Points) -> Option<&'static str> {
+    pub fn lacking(&self, design: &Design, probe: &Points) -> Option<&'static str> {
         let due = |entry: &&FaultEntry| entry.args.get(faults::TIMES).1 > 0 && entry.applies(design).is_ok();
         let mut due = self.faults.iter().filter(due).peekable();
         let about_renewals =

@@ -23,7 +23,7 @@
 //! In `server`:
 //!
 //! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `guarded` (which rows are locks, and which are the resource).
-//! - *The machine*: `machine` (sessions, alarms, signals), `query` (the messages of a session), `control` (statements about the session),
+//! - *The machine*: `machine` (sessions, alarms, signals), `query` (the messages of a session), `extended` (prepared statements and portals), `control` (statements about the session),
 //!   `outcome` (the ends of transactions), `session`, `settings`.
 //! - *Statements*: `execute` (as far as one comes without waiting), `plan` (what it means).
 //! - *State*: `locks` (queues, waits, deadlocks), `data` (tables, versions of rows, sequences).

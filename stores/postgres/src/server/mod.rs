@@ -3,6 +3,7 @@
 mod control;
 mod data;
 mod execute;
+mod extended;
 mod guarded;
 mod journal;
 mod locks;
