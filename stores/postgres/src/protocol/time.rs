@@ -359,8 +359,14 @@ mod tests {
 
     #[test]
     fn a_month_is_added_by_the_calendar() {
-        let (end_of_january, _) = read_point("2020-01-31 12:00:00").unwrap();
         let month = Interval { months: 1, ..Interval::default() };
-        assert_eq!(month.after(end_of_january).map(point_text).as_deref(), Some("2020-02-29 12:00:00"));
+        for (from, to) in [
+            ("2020-01-31 12:00:00", "2020-02-29 12:00:00"),
+            ("2019-01-31 12:00:00", "2019-02-28 12:00:00"),
+            ("2019-03-31 12:00:00", "2019-04-30 12:00:00"),
+        ] {
+            let (point, _) = read_point(from).unwrap();
+            assert_eq!(month.after(point).map(point_text).as_deref(), Some(to));
+        }
     }
 }
