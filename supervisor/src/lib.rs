@@ -44,7 +44,7 @@
 //!   calls are reported).
 //! - *Processes*: `spawn`, `child`, `creation`, `deaths`, `signals`, and for copies of a started program `pool`, `template`, `parked`, `sibling`
 //!   (its threads), `holdings` (its descriptors), `regions` (its memory), `namespace`, `identity`, `privileges`, `tracing`.
-//! - *Time and chance*: `time`, `timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
+//! - *Time and chance*: `time`, `timers`, `made_timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
 //! - *Network*: `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces`.
 //! - *Files and waiting*: `files`, `paths`, `mounts`, `answers` (`/proc`, `/sys`), `stamps`, `pipes`, `fifos`, `locks`, `futex`, `waiting`, `polling`.
 //! - *Source*: [`Frame`], and `stack`, which reads the stacks of threads (CPython, compiled programs).
@@ -54,7 +54,7 @@
 //! No simulated world: this crate depends on no other of the project, and `picklock_programs` makes a program the process of a host.
 //!
 //! Left out on purpose: IPv6 (refused, so that libraries carry on without), what datagrams carry, netlink but for interfaces, the times of
-//! files, timers by `timer_create`. Linux on x86-64 only; elsewhere [`Group::start`] refuses.
+//! files. Linux on x86-64 only; elsewhere [`Group::start`] refuses.
 
 mod finding;
 mod frame;

@@ -257,13 +257,18 @@ impl Group {
                 self.listen()?;
                 continue;
             }
-            if self.effort.calls() > START_UP_CALLS || !self.events.is_empty() {
+            if self.effort.calls() > START_UP_CALLS || self.refused().is_none() {
                 return Ok(());
             }
             let Some(thread) = self.choose_in_start_up() else { return Ok(()) };
             self.turns.set_current(thread);
             self.serve(thread);
         }
+    }
+
+    /// What it was refused, if nothing else happened that its driver has not heard of.
+    pub(crate) fn refused(&self) -> Option<Vec<Step>> {
+        self.events.iter().map(|step| matches!(step, Step::Refused(_)).then(|| step.clone())).collect()
     }
 
     /// The thread that continues its start-up.
@@ -300,8 +305,8 @@ impl Group {
             self.files.stamps.stamp(self.time.clock.wall_ns);
             self.time.pass(clock);
             self.effort.pass(clock.monotonic_ns);
-            for process in self.timers.ring(&self.time) {
-                send_signal(&mut self.table, &self.listener, process, libc::SIGALRM);
+            for (process, signal) in self.timers.ring(&self.time) {
+                send_signal(&mut self.table, &self.listener, process, signal);
                 self.end_if_over();
             }
         }
@@ -381,6 +386,7 @@ impl Group {
         self.files.stamps.meet();
         let process = self.table.threads[thread].process;
         if self.table.processes[process].fresh {
+            self.timers.made.forget(process);
             renew(
                 &mut self.table,
                 &self.listener,
@@ -601,6 +607,11 @@ impl Group {
             Sysno::alarm | Sysno::setitimer | Sysno::getitimer => {
                 self.timers.alarm(&self.time, caller, notice)
             }
+            Sysno::timer_create
+            | Sysno::timer_settime
+            | Sysno::timer_gettime
+            | Sysno::timer_getoverrun
+            | Sysno::timer_delete => self.timers.made.call(&self.time, caller, notice),
             Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
                 self.timers.timer(&self.time, &self.listener, caller, notice)
             }

@@ -8,12 +8,13 @@ use super::{
     clock_page::{ClockPage, Image},
     futex::Futexes,
     holdings::Holdings,
+    made_timers::MadeTimers,
     namespace::NamespaceKeeper,
     notify::Listener,
     parked::Parked,
     spawn::Child,
 };
-use crate::{Clock, Status};
+use crate::{Clock, Status, Step};
 
 /// The place of a template in its pool: empty while a copy of it lives.
 pub(crate) type Place = Arc<Mutex<Option<Template>>>;
@@ -101,7 +102,10 @@ pub struct Template {
     /// The thread that went on last.
     pub(crate) current: usize,
     pub(crate) futexes: Futexes,
+    pub(crate) made_timers: MadeTimers,
     pub(crate) apart: Apart,
+    /// What it was refused during start-up.
+    pub(crate) refused: Vec<Step>,
     /// Its clock, if it has done more than to start up.
     pub(crate) warmed: Option<Clock>,
 }

@@ -27,6 +27,7 @@ pub(crate) mod instructions;
 mod interfaces;
 mod life;
 mod locks;
+mod made_timers;
 mod memory;
 mod mounts;
 mod namespace;

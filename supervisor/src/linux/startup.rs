@@ -1,12 +1,20 @@
 //! Start-up: what a program does before its first step.
 //!
 //! It may look at files and at the clock, draw random numbers, and make threads, which wait for each other. Whatever else a thread
-//! calls, it ends its own start-up by: to wait for a file or a time, to write, to connect, to make a process. The program's ends with
-//! that of its last thread.
+//! calls, it ends its own start-up by: to wait for a time, or for a file at which nothing is there yet, to write, to connect, to make a
+//! process. The program's ends with that of its last thread.
 
+use std::os::fd::AsFd;
+
+use rustix::event::PollFlags;
 use syscalls::Sysno;
 
-use super::{notify::Notice, polling::may_wait, table::Caller};
+use super::{
+    filter::FORBIDDEN,
+    notify::Notice,
+    polling::{is_ready, may_wait},
+    table::Caller,
+};
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[
@@ -48,6 +56,8 @@ const PREPARATIONS: &[Sysno] = &[
     Sysno::statx,
     Sysno::sysinfo,
     Sysno::time,
+    // Its numbers are the group's own, and it does not run yet.
+    Sysno::timer_create,
     Sysno::times,
 ];
 
@@ -71,6 +81,14 @@ pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
         Sysno::clone3 => caller.memory().u64(notice.arg(0)).is_ok_and(makes_thread),
         // Rust's runtime asks whether its first three descriptors are open.
         Sysno::poll => notice.int(2) == 0,
+        // Another thread has done what this one waited for, as one that reads the files of a library does. A wait that has to be held is
+        // begun by each copy anew.
+        Sysno::epoll_wait | Sysno::epoll_pwait => {
+            notice.int(3) == 0
+                || caller.file(notice.int(0)).is_ok_and(|epoll| is_ready(&[(epoll.as_fd(), PollFlags::IN)]))
+        }
+        // It fails, and changes nothing.
+        call if FORBIDDEN.contains(&call) => true,
         call => PREPARATIONS.contains(&call),
     }
 }

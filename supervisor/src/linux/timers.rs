@@ -1,4 +1,4 @@
-//! Timers: descriptors that ring, and alarms.
+//! Timers: descriptors that ring, alarms, and those that a process has made.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -10,6 +10,7 @@ use syscalls::Sysno;
 
 use super::{
     call::{Answer, Deadline},
+    made_timers::MadeTimers,
     notify::{Listener, Notice},
     polling::is_ready,
     table::Caller,
@@ -39,6 +40,23 @@ struct Alarm {
 pub(crate) struct Timers {
     files: Vec<FileTimer>,
     alarms: Vec<Alarm>,
+    pub(crate) made: MadeTimers,
+}
+
+/// How often a timer has rung that was due then, and when it rings next.
+pub(crate) fn rung(time: &Time, next: Deadline, interval: u64) -> (u64, Option<Deadline>) {
+    let now = match next {
+        Deadline::Monotonic(_) => time.clock.monotonic_ns,
+        Deadline::Wall(_) => time.clock.wall_ns,
+    };
+    let (Deadline::Monotonic(due) | Deadline::Wall(due)) = next;
+    let times = (now - due).checked_div(interval).map_or(1, |more| more + 1);
+    let later = due.saturating_add(times.saturating_mul(interval));
+    let later = match next {
+        Deadline::Monotonic(_) => Deadline::Monotonic(later),
+        Deadline::Wall(_) => Deadline::Wall(later),
+    };
+    (times, (interval > 0).then_some(later))
 }
 
 /// The kernel's number of an event descriptor.
@@ -48,8 +66,9 @@ fn event_id(file: BorrowedFd<'_>) -> Option<u64> {
 }
 
 impl Timers {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.alarms.is_empty()
+    /// True if none of them runs, and none is a descriptor.
+    pub(crate) fn are_quiet(&self) -> bool {
+        self.files.is_empty() && self.alarms.is_empty() && self.made.are_quiet()
     }
 
     /// `alarm` and `setitimer`.
@@ -159,15 +178,16 @@ impl Timers {
     /// When they ring next.
     pub(crate) fn deadlines(&self) -> impl Iterator<Item = Deadline> {
         let alarms = self.alarms.iter().map(|alarm| Deadline::Monotonic(alarm.next_ns));
-        self.files.iter().filter_map(|timer| timer.next).chain(alarms)
+        self.files.iter().filter_map(|timer| timer.next).chain(alarms).chain(self.made.deadlines())
     }
 
-    /// Lets the timers ring that are due; the processes that are to be sent `SIGALRM`.
-    pub(crate) fn ring(&mut self, time: &Time) -> Vec<usize> {
+    /// Lets the timers ring that are due; the processes that are to be sent signals, and which.
+    pub(crate) fn ring(&mut self, time: &Time) -> Vec<(usize, i32)> {
         self.ring_files(time);
         let now = time.clock.monotonic_ns;
-        let due: Vec<usize> =
-            self.alarms.iter().filter(|alarm| alarm.next_ns <= now).map(|alarm| alarm.process).collect();
+        let due = self.alarms.iter().filter(|alarm| alarm.next_ns <= now);
+        let mut due: Vec<_> = due.map(|alarm| (alarm.process, libc::SIGALRM)).collect();
+        due.extend(self.made.ring(time));
         for alarm in self.alarms.iter_mut().filter(|alarm| alarm.next_ns <= now) {
             alarm.next_ns = if alarm.interval > 0 { now + alarm.interval } else { u64::MAX };
         }
@@ -178,18 +198,9 @@ impl Timers {
     fn ring_files(&mut self, time: &Time) {
         for at in 0..self.files.len() {
             let Some(next) = self.files[at].next.filter(|&next| time.is_over(next)) else { continue };
-            let now = match next {
-                Deadline::Monotonic(_) => time.clock.monotonic_ns,
-                Deadline::Wall(_) => time.clock.wall_ns,
-            };
             let timer = &mut self.files[at];
-            let (Deadline::Monotonic(due) | Deadline::Wall(due)) = next;
-            let times = (now - due).checked_div(timer.interval).map_or(1, |more| more + 1);
-            let later = due.saturating_add(times.saturating_mul(timer.interval));
-            timer.next = (timer.interval > 0).then_some(match next {
-                Deadline::Monotonic(_) => Deadline::Monotonic(later),
-                Deadline::Wall(_) => Deadline::Wall(later),
-            });
+            let (times, later) = rung(time, next, timer.interval);
+            timer.next = later;
             let _ = rustix::io::write(&timer.file, &times.to_le_bytes());
         }
     }

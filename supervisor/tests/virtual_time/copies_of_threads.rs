@@ -87,6 +87,56 @@ fn threads_of_node() {
     same_as_fresh(setup(&[&node, "-e", NODE], 0), &["one", "two"], 5);
 }
 
+/// True if what a program draws is the same whatever its seed, as during start-up: its last word of each line.
+fn is_drawn_in_start_up(setup: &Setup) -> bool {
+    let drawn = |seed| {
+        let story = run(&Setup { seed, ..setup.clone() }, &["one"]);
+        let line = story.printed().first().expect("it prints a line").to_string();
+        line.rsplit(' ').next().expect("a word").to_owned()
+    };
+    drawn(0) == drawn(1)
+}
+
+/// What a module of Node draws when it is loaded, which the first thread asks others to do.
+const MODULE: &str = "import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+await readFile('/etc/hostname')
+export const early = randomUUID()";
+
+const IMPORTS: &str = "import { createInterface } from 'node:readline'
+import { randomUUID } from 'node:crypto'
+import { early } from './module.mjs'
+for await (const line of createInterface({ input: process.stdin })) console.log(line, randomUUID(), early)";
+
+#[test]
+fn the_start_up_of_node_goes_on_while_other_threads_load_its_modules() {
+    let Some(node) = runtime(&["node"]) else { return };
+    let dir = tempfile::tempdir().expect("make a directory");
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).expect("write a file");
+        path.display().to_string()
+    };
+    file("module.mjs", MODULE);
+    let setup = setup(&[&node, &file("main.mjs", IMPORTS)], 0);
+    assert!(is_drawn_in_start_up(&setup));
+    same_as_fresh(setup, &["one", "two"], 5);
+}
+
+/// Ruby makes a timer before anything else, which it lets run only when threads wait for each other.
+const RUBY: &str = "early = Random.urandom(4).unpack1('H*')
+$stdout.sync = true
+Thread.new { Thread.pass }.join
+while line = $stdin.gets do puts [line.strip, Random.rand, early].join(' ') end";
+
+#[test]
+fn the_start_up_of_ruby_goes_on_when_it_has_made_a_timer() {
+    let Some(ruby) = runtime(&["ruby"]) else { return };
+    let setup = setup(&[&ruby, "--disable-gems", "-e", RUBY], 0);
+    assert!(is_drawn_in_start_up(&setup));
+    same_as_fresh(setup, &["one", "two"], 5);
+}
+
 const LINES: [&str; 3] = ["acquire lock:1 5000", "acquire lock:1 200", "release lock:1"];
 
 fn built(dir: &Path, command: &[&str]) -> bool {

@@ -178,6 +178,36 @@ os.kill(os.getpid(), signal.SIGTERM)";
 }
 
 #[test]
+fn timers_that_a_process_has_made_ring() {
+    if runtime(&["python3"]).is_none() {
+        return;
+    }
+    // The event is the number of the signal and 0, after eight bytes; a setting is the interval and the first time.
+    let script = "import ctypes, os, signal, struct, time
+libc = ctypes.CDLL(None, use_errno=True)
+signal.signal(signal.SIGUSR1, lambda *_: print('rings', time.monotonic() - start))
+start, number = time.monotonic(), ctypes.c_void_p()
+event = ctypes.create_string_buffer(struct.pack('qii', 0, signal.SIGUSR1, 0), 64)
+print(libc.timer_create(time.CLOCK_MONOTONIC, event, ctypes.byref(number)))
+every = lambda first, again: ctypes.create_string_buffer(struct.pack('qqqq', again, 0, first, 0))
+libc.timer_settime(number, 0, every(2, 3), None)
+end = start + 9
+while time.monotonic() < end: time.sleep(end - time.monotonic())
+libc.timer_settime(number, 0, every(0, 0), None)
+left = ctypes.create_string_buffer(32)
+libc.timer_settime(number, 1, every(int(time.monotonic()) + 5, 0), None)
+libc.timer_gettime(number, left)
+print(struct.unpack('qqqq', left)[:3], libc.timer_getoverrun(number))
+print(libc.timer_delete(number), libc.timer_delete(number), ctypes.get_errno(), flush=True)
+time.sleep(20)";
+    let story = run(&python(script, 1), &[]);
+    let expected =
+        ["0", "rings 2.0", "rings 5.0", "rings 8.0", "(0, 0, 5) 0", &format!("0 -1 {}", libc::EINVAL)];
+    assert_eq!(story.printed(), expected, "{story:#?}");
+    assert_eq!(story.steps, run(&python(script, 1), &[]).steps);
+}
+
+#[test]
 fn a_step_of_the_wall_clock_moves_what_waits_for_it_and_nothing_else() {
     if runtime(&["python3"]).is_none() {
         return;
