@@ -171,6 +171,8 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         autonomous,
         alone,
         leases_to_recover,
+        held_by_connection,
+        answer_leases,
         survives,
         needs_replicas,
         parts: _,
@@ -197,6 +199,8 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.autonomous == *autonomous
         && one.alone == *alone
         && one.leases_to_recover == *leases_to_recover
+        && one.held_by_connection == *held_by_connection
+        && one.answer_leases == *answer_leases
         && one.survives == *survives
         && one.needs_replicas == *needs_replicas
 }

@@ -10,11 +10,13 @@ mod contest;
 mod names;
 mod parts;
 mod pass;
+mod silence;
 mod stretches;
 mod wall;
 
 pub use attempts::Attempt;
 pub use parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
+pub use silence::Silence;
 pub use stretches::Stretch;
 
 #[cfg(test)]

@@ -216,8 +216,8 @@ impl<'h, 't> Sweep<'h, 't> {
         }
     }
 
-    /// Adds what it found; true if somebody waited while that said something.
-    pub(super) fn finish(mut self, findings: &mut Vec<Finding>) -> bool {
+    /// Adds what it found, and why it could not judge a block; true if somebody waited while that said something.
+    pub(super) fn finish(mut self, findings: &mut Vec<Finding>, open: &mut Option<String>) -> bool {
         self.notice_waits(self.history.trace.end);
         let waits = self.somebody_waits();
         if let Some(block) = self.block.as_mut().filter(|_| waits) {
@@ -225,16 +225,20 @@ impl<'h, 't> Sweep<'h, 't> {
             block.end = None;
         }
         self.closed.extend(self.block.take());
-        findings.extend(self.closed.iter().filter_map(|block| self.blocked(block)));
+        for block in self.closed.iter().filter(|block| block.until.since(block.from) > block.terms.bound) {
+            // Until a silence is noticed, what it hides may be in the way.
+            let silence = self.history.longest_silence(block.until);
+            match silence.filter(|silence| block.until.since(silence.until()) <= block.terms.bound) {
+                Some(silence) => *open = Some(self.history.hidden_by(&silence)),
+                None => findings.extend(self.blocked(block)),
+            }
+        }
         self.conclusive
     }
 
     fn blocked(&self, block: &Block<'t>) -> Option<Finding> {
         let (from, terms) = (block.from, &block.terms);
         let width = block.until.since(from);
-        if width <= terms.bound {
-            return None;
-        }
         let waited = |section: &&Section<'_>| section.waited_within(from, block.until);
         let of_key = self.history.sections.iter().filter(|section| section.key == self.key);
         let able = of_key.filter(|section| terms.out.is_none_or(|out| out.client != section.id.client));

@@ -1,9 +1,13 @@
 //! I10: an acquire that failed leaves nothing behind for longer than a lease.
 //!
 //! An acquire has failed when its section gave up, got an error, or died asking. What stores still keep of it
-//! must be gone one lease after the last message of that section was delivered to them, and a little: a store drops what
+//! must be gone one lease after the last message of that section was delivered to them, or after the record was made if that message
+//! waited in a queue, and a little: a store drops what
 //! has run out only when it looks. Shorter leftovers keep others waiting, which is measured, and no violation. Stores that
 //! died meanwhile are not judged: nobody can ask them. A lease is counted by the clock of the store that keeps it.
+//!
+//! Where a grant ends with its connection, a store keeps what a client left that lost its power, until it notices that nobody is
+//! there: that is judged from then on.
 //!
 //! Not applicable to designs without a belief: of what a section asks for in its own way, nobody knows what was granted.
 
@@ -15,7 +19,7 @@ use picklock_model::trace::Event;
 
 use super::findings::{NOTHING_REPORTED, between, cite, judged, who};
 use super::invariant::Invariant;
-use crate::history::{History, Record, Section};
+use crate::history::{History, Record, Section, Silence};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -43,20 +47,33 @@ fn check(history: &History<'_>) -> Outcome {
     let failed = |section: &&Section<'_>| {
         section.asked.is_some() && section.answered.is_some() && section.grant.is_none()
     };
-    let mut judged_some = false;
+    let (mut judged_some, mut hidden) = (false, None);
     let mut findings = Vec::new();
     for section in history.sections.iter().filter(failed) {
         let left = |record: &&Record<'_>| record.on_store && record.key == section.key;
         let Some(last) = section.delivered else { continue };
         judged_some |= last.at + history.trace.ttl + SLACK < history.trace.end;
         for record in history.records_of(section).filter(left) {
-            let due = history.lease_end(record.created.host, last.at, history.trace.ttl) + SLACK;
+            // A request that waited in a queue of the store makes its record long after it was delivered.
+            let from = last.at.max(record.created.at);
+            let due = history.lease_end(record.created.host, from, history.trace.ttl) + SLACK;
             // It counts until its lease has run out by the store's clock, whenever the store drops it.
             let until = record.over_at.unwrap_or(history.trace.end);
+            let silent = |silence: &Silence<'_>| {
+                let host = silence.begin.host;
+                silence.of_client && host == section.id.client && silence.until() + SLACK >= until
+            };
             if until > due && !history.is_upset(record, until) {
+                if let Some(silence) = history.silences().find(silent) {
+                    hidden = Some(history.hidden_by(&silence));
+                    continue;
+                }
                 findings.push(leftover(history, section, record, last, until));
             }
         }
+    }
+    if let Some(why) = hidden.filter(|_| findings.is_empty()) {
+        return Outcome::Inconclusive(why);
     }
     if findings.is_empty() && !judged_some {
         return Outcome::Inconclusive("no acquire failed a lease before the end".to_owned());
@@ -100,6 +117,32 @@ mod tests {
         let script = Script::new().at(0).waits(A1).at(1);
         let delivered = What::Delivered { peer: CLIENT_1, segment: 0 };
         script.event(NODE_1, Some(A1), delivered).creates(A1, NODE_1).at(20).gives_up(A1)
+    }
+
+    #[test]
+    fn the_leftover_of_a_silent_client_is_judged_from_when_the_store_notices() {
+        let left = |silent_ms: u64| {
+            let script = Script::new().at(0).waits(A1).at(1);
+            let delivered = What::Delivered { peer: CLIENT_1, segment: 0 };
+            let script = script.event(NODE_1, Some(A1), delivered).creates(A1, NODE_1);
+            let mut trace = script.at(20).loses_power(CLIENT_1).trace();
+            trace.silent_client = std::time::Duration::from_millis(silent_ms);
+            judge(&INVARIANT, &trace)
+        };
+        assert!(matches!(left(0), Outcome::Violated(_)) && matches!(left(700), Outcome::Violated(_)));
+        assert!(matches!(left(7_000), Outcome::Inconclusive(_)));
+    }
+
+    #[test]
+    fn a_record_that_is_made_long_after_its_request_has_its_lease_from_then_on() {
+        let made = |until: u64| {
+            let script = Script::new().at(0).waits(A1).at(1);
+            let delivered = What::Delivered { peer: CLIENT_1, segment: 0 };
+            let script = script.event(NODE_1, Some(A1), delivered).at(400).creates(A1, NODE_1);
+            judge(&INVARIANT, &script.at(410).crashes(CLIENT_1).at(until).expires(NODE_1).trace())
+        };
+        assert_eq!(made(420), Outcome::Holds);
+        assert!(matches!(made(800), Outcome::Violated(_)));
     }
 
     #[test]

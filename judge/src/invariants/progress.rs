@@ -10,7 +10,8 @@
 //! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run
 //! that ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making
 //! it, or the answer that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled.
-//! Nor is a run judged in which a simulated store refused what the product takes: who gets an error in its place may give up.
+//! Where a host has lost its power, those who have a connection to it notice that late: a block is judged from when they must have
+//! noticed it, and if the run is over before that, it stays open. Nor is a run judged in which a simulated store refused what the product takes: who gets an error in its place may give up.
 //! How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
 use picklock_model::trace::{Event, What};
@@ -35,7 +36,7 @@ fn check(history: &History<'_>) -> Outcome {
     let mut edges = edges(history);
     edges.sort_by_key(|edge| (edge.key, edge.event.at, edge.event.id));
     let mut findings = Vec::new();
-    let mut conclusive = false;
+    let (mut conclusive, mut hidden) = (false, None);
     for edges in edges.chunk_by(|one, other| one.key == other.key) {
         let mut sweep = Sweep::new(history, edges[0].key);
         let mut stretches = stretches.iter().peekable();
@@ -48,9 +49,12 @@ fn check(history: &History<'_>) -> Outcome {
         while let Some(stretch) = stretches.next() {
             sweep.enter(stretch, stretches.peek().is_none());
         }
-        conclusive |= sweep.finish(&mut findings);
+        conclusive |= sweep.finish(&mut findings, &mut hidden);
     }
     if findings.is_empty() {
+        if let Some(why) = hidden {
+            return Outcome::Inconclusive(why);
+        }
         let open = if history.ends_in_the_dark() {
             "more was broken at the end of the run than the design claims to survive"
         } else if !conclusive {
@@ -133,6 +137,31 @@ mod tests {
         let text = "deadlock: for 101 ms nobody got `stock` although none held it, from 0.000000s until 0.101000s; \
                     client-1 (section 1) waited all that time; the design's bound is 100 ms";
         assert_eq!(found.text, text);
+    }
+
+    #[test]
+    fn a_block_is_judged_from_when_a_silence_is_noticed() {
+        let blocked = |silent_ms: u64| {
+            let script = Script::new().at(0).waits(A1).at(5).creates(A1, NODE_1).at(20).loses_power(CLIENT_1);
+            let mut trace = script.at(30).waits(B1).at(400).gives_up(B1).trace();
+            trace.silent_client = Duration::from_millis(silent_ms);
+            judge(&INVARIANT, &trace)
+        };
+        assert!(matches!(blocked(0), Outcome::Violated(_)));
+        assert!(matches!(blocked(279), Outcome::Violated(_)));
+        let Outcome::Inconclusive(why) = blocked(280) else { panic!("it is judged too early") };
+        assert!(
+            why.starts_with("client-1 lost its power at 0.020000s, which a store may notice 0.28 s later"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn a_silence_that_begins_after_a_block_excuses_nothing() {
+        let script = Script::new().at(0).waits(A1).at(150).acquires(A1).at(200).loses_power(CLIENT_2);
+        let mut trace = script.trace();
+        trace.silent_client = Duration::from_secs(60);
+        assert_eq!(findings(&INVARIANT, &trace).len(), 1);
     }
 
     #[test]

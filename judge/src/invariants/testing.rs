@@ -77,6 +77,8 @@ impl Script {
                 progress_bound: Duration::from_millis(100),
                 survives: Conditions::NONE,
                 detour: Duration::ZERO,
+                silent_client: Duration::ZERO,
+                silent_store: Duration::ZERO,
                 end: at(1_000),
                 faults: vec!["fault".to_owned()],
                 events: Vec::new(),
@@ -303,6 +305,11 @@ impl Script {
 
     pub(crate) fn refused(self, grant: GrantId) -> Script {
         self.by(grant, |key| What::WriteRefused { key })
+    }
+
+    /// A host dies, and its connections are not closed.
+    pub(crate) fn loses_power(self, host: HostId) -> Script {
+        self.event(host, None, What::Crashed { power_loss: true })
     }
 
     pub(crate) fn crashes(self, host: HostId) -> Script {

@@ -63,6 +63,8 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
         progress_bound: Duration::ZERO,
         survives: Conditions::NONE,
         detour: Duration::ZERO,
+        silent_client: Duration::ZERO,
+        silent_store: Duration::ZERO,
         end: events.last().map_or(TrueTime::default(), |event| event.at),
         faults: Vec::new(),
         events,

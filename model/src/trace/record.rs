@@ -95,6 +95,24 @@ pub struct Trace {
     /// The time that stores that do not answer add to the bound while fewer than half of them are down.
     #[serde(rename = "detour_ns", with = "crate::time::serde_ns", default)]
     pub detour: Duration,
+    /// How long a store may keep what a client held whose host lost its power: nothing shows the store that the client is gone.
+    /// Zero where a grant does not end with a connection.
+    #[serde(
+        rename = "silent_client_ns",
+        with = "crate::time::serde_ns",
+        default,
+        skip_serializing_if = "Duration::is_zero"
+    )]
+    pub silent_client: Duration,
+    /// How long a client may wait for the answer of a store whose host lost its power. Zero where a client waits for less than
+    /// the bound.
+    #[serde(
+        rename = "silent_store_ns",
+        with = "crate::time::serde_ns",
+        default,
+        skip_serializing_if = "Duration::is_zero"
+    )]
+    pub silent_store: Duration,
     /// The end of the run.
     pub end: TrueTime,
     /// The fault names of the plan's injections, by index.

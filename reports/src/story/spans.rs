@@ -170,6 +170,8 @@ mod tests {
             progress_bound: Duration::from_secs(1),
             survives: picklock_model::trace::Conditions::NONE,
             detour: Duration::ZERO,
+            silent_client: Duration::ZERO,
+            silent_store: Duration::ZERO,
             end: TrueTime(1_000),
             faults: Vec::new(),
             events: whats.into_iter().enumerate().map(event).collect(),

@@ -54,6 +54,11 @@ pub struct Design {
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
     /// leases.
     pub leases_to_recover: u32,
+    /// True if a grant lasts as long as the connection of its holder: it ends when the store notices that the holder is gone.
+    pub held_by_connection: bool,
+    /// The leases for which its clients wait for an answer, if that is longer than a waiter may have to wait for its turn; 0
+    /// otherwise, and for clients that wait for ever.
+    pub answer_leases: u32,
     /// The single conditions that it claims to survive: while one of them lasts, and no more, somebody still gets the lock in
     /// good time. Without any, that is claimed only when nothing is broken.
     pub survives: Conditions,
@@ -93,6 +98,8 @@ impl Design {
             autonomous: false,
             alone: false,
             leases_to_recover: 1,
+            held_by_connection: false,
+            answer_leases: 0,
             survives: Conditions::NONE,
             needs_replicas: false,
             parts: Arc::new([]),
@@ -234,6 +241,20 @@ impl Design {
     pub fn without_leases(mut self) -> Design {
         self.leases_to_recover = 0;
         self.survives = Conditions::NONE;
+        self
+    }
+
+    /// The same design, whose grants end with the connection of their holder.
+    #[must_use]
+    pub fn held_by_connection(mut self) -> Design {
+        self.held_by_connection = true;
+        self
+    }
+
+    /// The same design, whose clients wait for an answer for so many leases.
+    #[must_use]
+    pub fn answered_within(mut self, leases: u32) -> Design {
+        self.answer_leases = leases;
         self
     }
 

@@ -14,6 +14,10 @@ pub(super) struct Bound {
     pub(super) progress: Duration,
     /// The time that stores that do not answer add to it.
     pub(super) detour: Duration,
+    /// The time that a store may take to notice that a client is gone without a word.
+    pub(super) silent_client: Duration,
+    /// The time that a client may take to notice that a store is gone without a word.
+    pub(super) silent_store: Duration,
     /// The conditions that the design claims to survive.
     pub(super) survives: Conditions,
 }
@@ -24,6 +28,8 @@ impl Bound {
         Bound {
             progress: progress(design, plan, settings),
             detour: detour(design, plan),
+            silent_client: silent_client(design, settings),
+            silent_store: plan.world.ttl * design.answer_leases,
             survives: survives(design),
         }
     }
@@ -54,6 +60,12 @@ fn survives(design: &Design) -> Conditions {
         true => design.survives.and(Condition::PrimaryDown),
         false => design.survives,
     }
+}
+
+/// The time that a store keeps the connection of a client that is silent, and with it what the client holds.
+fn silent_client(design: &Design, settings: &Settings) -> Duration {
+    let store = design.store.as_ref().filter(|_| design.held_by_connection);
+    store.map_or(Duration::ZERO, |store| store.spec.silent_client(settings))
 }
 
 /// The time that stores that do not answer add to it, for a design on several: a request to each of them and its release take a

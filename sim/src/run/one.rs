@@ -130,6 +130,8 @@ fn made(
         progress_bound: bound.progress,
         survives: bound.survives,
         detour: bound.detour,
+        silent_client: bound.silent_client,
+        silent_store: bound.silent_store,
         end,
         faults: plan.injections.iter().map(|injection| injection.fault.clone()).collect(),
         events,

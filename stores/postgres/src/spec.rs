@@ -2,11 +2,23 @@
 //!
 //! It has no parameters of its own: what a lock sets of a server, it sets in its session.
 
+use std::time::Duration;
+
+use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec};
 
 use crate::{PORT, protocol, serve};
+
+/// `tcp_keepalives_idle`: the time without traffic after which a server asks its client for a sign of life. Linux, `tcp_keepalive_time`.
+const KEEPALIVES_IDLE: Duration = Duration::from_secs(7_200);
+
+/// `tcp_keepalives_interval`: the time between two requests for a sign of life. Linux, `tcp_keepalive_intvl`.
+const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(75);
+
+/// `tcp_keepalives_count`: the requests without an answer after which a connection is closed. Linux, `tcp_keepalive_probes`.
+const KEEPALIVES_COUNT: u32 = 9;
 
 /// PostgreSQL servers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +36,10 @@ pub const KIND: StoreKind = StoreKind {
 impl StoreSpec for Postgres {
     fn name(&self) -> &'static str {
         "postgres"
+    }
+
+    fn silent_client(&self, _: &Settings) -> Duration {
+        KEEPALIVES_IDLE + KEEPALIVES_COUNT * KEEPALIVES_INTERVAL
     }
 
     fn port(&self, _: Role) -> u16 {

@@ -55,6 +55,13 @@ pub trait StoreSpec: Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// How long a member keeps the connection of a client that is gone without a word, because its host lost its power: until
+    /// then nothing shows the member that nobody is there. Zero where no grant depends on a connection.
+    fn silent_client(&self, settings: &Settings) -> Duration {
+        let _ = settings;
+        Duration::ZERO
+    }
+
     /// The shortest lease that it grants: a scenario with a shorter one does not apply to it.
     fn smallest_lease(&self) -> Duration {
         Duration::from_millis(1)
