@@ -1,9 +1,10 @@
 //! The events of rows in the trace: some rows are locks, and some are the guarded resource.
 //!
 //! A row that SELECT ... FOR UPDATE (or FOR NO KEY UPDATE) locks is a lock's record for as long, and so is an advisory lock
-//! that a session has alone. Rows of one table are registers of the guarded
-//! resource: reading one reads the register, and a transaction that changed one has written it when it commits, because
-//! nobody sees it before. A row that is inserted is a register as it was in the beginning, and no write.
+//! that a session has alone. A row of one table is a lock's record while it is there: whoever has inserted it holds, whatever
+//! becomes of its session. Rows of another table are registers of the guarded resource: reading one reads the register, and a
+//! transaction that changed one has written it when it commits, because nobody sees it before. A row that is inserted there
+//! is a register as it was in the beginning, and no write.
 
 use picklock_model::ids::Key;
 use picklock_model::trace::What;
@@ -19,11 +20,13 @@ pub struct Guarded {
     pub table: String,
     /// The column, of an integer type.
     pub column: String,
+    /// The table whose rows are locks for as long as they are there.
+    pub locks: String,
 }
 
 impl Default for Guarded {
     fn default() -> Guarded {
-        Guarded { table: "resource".to_owned(), column: "value".to_owned() }
+        Guarded { table: "resource".to_owned(), column: "value".to_owned(), locks: "lock_row".to_owned() }
     }
 }
 
@@ -34,6 +37,10 @@ pub(crate) enum Deed<'a> {
     /// These columns of it were read.
     Read(&'a Row, &'a [usize]),
     Changed(&'a Row),
+    /// Its insertion was committed.
+    Inserted,
+    /// Its deletion was committed.
+    Deleted,
 }
 
 /// The event for the trace, if there is one.
@@ -50,6 +57,8 @@ pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, name: &str, deed: &De
     match deed {
         Deed::Locked => Some(What::Created { key }),
         Deed::Unlocked => Some(What::Deleted { key }),
+        Deed::Inserted => (*schema.name == *guarded.locks).then_some(What::Created { key }),
+        Deed::Deleted => (*schema.name == *guarded.locks).then_some(What::Deleted { key }),
         Deed::Read(row, columns) => {
             let value = held(row, register().filter(|at| columns.contains(at))?)?;
             Some(What::ResourceRead { key, value, token: None })

@@ -300,14 +300,14 @@ impl Journal {
         std::iter::from_fn(|| reader.record()).collect()
     }
 
-    /// The locks that were lost with the last life.
-    pub(crate) fn lost(&self) -> Vec<What> {
+    /// The locks that were held at the end of the last life.
+    pub(crate) fn locked(&self) -> Vec<Key> {
         let bytes = self.disk.read(LOCKS);
         let mut reader = Reader(&bytes);
-        std::iter::from_fn(|| reader.text()).map(|key| What::Lost { key: Key::new(&key) }).collect()
+        std::iter::from_fn(|| reader.text()).map(|key| Key::new(&key)).collect()
     }
 
-    /// Begins a life with these records and without a lock.
+    /// Begins a life with these records and with the locks that were noted before.
     pub(crate) fn begin(&self, records: &[Record]) {
         let mut bytes = Vec::new();
         records.iter().for_each(|record| record.encode(&mut bytes));

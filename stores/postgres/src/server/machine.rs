@@ -95,6 +95,15 @@ impl Machine {
         Record::all(&self.heap, &self.sequences)
     }
 
+    /// True if a row of this name is there, and is a lock for as long.
+    pub(crate) fn keeps(&self, name: &str) -> bool {
+        let mut tables = self.heap.catalogue.committed();
+        let Some((schema, mut rows)) = tables.find(|(schema, _)| *schema.name == *self.guarded.locks) else {
+            return false;
+        };
+        rows.any(|(_, row)| schema.name_of(row).is_some_and(|found| found == name))
+    }
+
     /// A client has connected.
     pub fn connect(&mut self) -> SessionId {
         self.last_session += 1;

@@ -6,7 +6,7 @@ use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
 use crate::protocol::timestamp;
-use crate::server::data::{Ended, Row, Schema, Xid};
+use crate::server::data::{Ended, Place, Row, Schema, Xid};
 use crate::server::guarded::{Deed, advisory_key, event_of};
 use crate::server::journal::Record;
 use crate::server::locks::{Scope, SessionId, Tag};
@@ -163,12 +163,28 @@ impl Machine {
     /// Makes a commit known.
     fn publish(&mut self, origin: Origin, ended: Ended) {
         self.effects.log.extend(ended.created.into_iter().map(Record::table));
-        self.effects.log.extend(ended.died.into_iter().map(|place| Record::row(place, None)));
+        self.come_and_gone(origin, &ended);
+        self.effects.log.extend(ended.died.into_iter().map(|(place, _)| Record::row(place, None)));
         for (place, row, changed) in ended.born {
             if changed {
                 self.record_row(origin, &place.table, &row);
             }
             self.effects.log.push(Record::row(place, Some(row)));
+        }
+    }
+
+    /// Reports which of the rows that are locks have come, and which are gone: one that was replaced is there all the time.
+    fn come_and_gone(&mut self, origin: Origin, ended: &Ended) {
+        let table = self.guarded.locks.clone();
+        let Some(schema) = self.heap.catalogue.any_schema(&table) else { return };
+        let name = |place: &Place, row| if *place.table == *table { schema.name_of(row) } else { None };
+        let born: Vec<String> = ended.born.iter().filter_map(|(place, row, _)| name(place, row)).collect();
+        let died: Vec<String> = ended.died.iter().filter_map(|(place, row)| name(place, row)).collect();
+        for gone in died.iter().filter(|name| !born.contains(name)) {
+            self.record(origin, &table, gone, &Deed::Deleted);
+        }
+        for come in born.iter().filter(|name| !died.contains(name)) {
+            self.record(origin, &table, come, &Deed::Inserted);
         }
     }
 

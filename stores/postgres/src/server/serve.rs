@@ -7,6 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use picklock_model::time::Monotonic;
+use picklock_model::trace::What;
 use picklock_sim::host::{Host, Origin};
 use picklock_sim::store::ServerContext;
 use picklock_sim::stream::Stream;
@@ -22,11 +23,16 @@ use crate::server::machine::{Delivery, Machine, Now};
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {
     let host = context.host;
-    let journal = Journal::new(host.disk());
-    for event in journal.lost() {
-        host.record(Origin::default(), event);
-    }
+    let mut journal = Journal::new(host.disk());
     let machine = Machine::new(Guarded::default(), journal.records());
+    for key in journal.locked() {
+        if machine.keeps(key.as_str()) {
+            // A lock that is a committed row survives.
+            journal.note(&What::Created { key });
+        } else {
+            host.record(Origin::default(), What::Lost { key });
+        }
+    }
     journal.begin(&machine.records());
     let shared = Shared { machine, journal, outboxes: BTreeMap::new(), deadline: None };
     let server = Arc::new(Server { host, shared: Mutex::new(shared), deadline_moved: Notify::new() });

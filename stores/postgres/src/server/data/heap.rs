@@ -70,7 +70,7 @@ pub(crate) struct Ended {
     /// The versions that are there for good, and true for one that replaced another.
     pub(crate) born: Vec<(Place, Row, bool)>,
     /// The versions that are gone for good.
-    pub(crate) died: Vec<Place>,
+    pub(crate) died: Vec<(Place, Row)>,
 }
 
 impl Heap {
@@ -290,7 +290,7 @@ impl Heap {
             let inserted = version.inserted.take().is_some();
             match (born, version.death.is_some()) {
                 (true, false) => ended.born.push((place, Arc::clone(&version.row), !inserted)),
-                (false, true) if died => ended.died.push(place),
+                (false, true) if died => ended.died.push((place, Arc::clone(&version.row))),
                 // It was born and it died in the same commit, or it was only locked.
                 _ => {}
             }
