@@ -33,10 +33,11 @@ pub(crate) static ALL: &[&Family] = &[
     &lockless::optimistic::FAMILY,
     &lockless::unique_index::FAMILY,
     &lockless::queue::FAMILY,
+    &postgres::row_lock::FAMILY,
+    &postgres::row_lock_outside::FAMILY,
+    &postgres::unique_row::FAMILY,
+    &postgres::optimistic_row::FAMILY,
 ];
-
-/// The families of designs on stores that are not of the suite yet.
-pub(crate) static OUTSIDE: &[&Family] = &[&postgres::row_lock::FAMILY];
 
 #[cfg(test)]
 mod tests {

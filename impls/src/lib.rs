@@ -15,10 +15,10 @@
 //!
 //! - `catalogue`: the list of all families.
 //! - A room for each kind of store, a file for each family: `control` (`no_lock`, `oracle`), `redis` (one store, replicated or not: `single`,
-//!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`), `lockless` (`optimistic`, `unique_index`, `queue`).
+//!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`, `unique_row`, `optimistic_row`), `lockless` (`optimistic`, `unique_index`, `queue`).
 //! - [`client`]: what designs share, whatever their store: `policy` (what a client relies on, how it retries), `renewal` (the background task),
 //!   [`connection`](client::connection) (the redis crate's client over the streams of a host), [`session`](client::session) (tokio-postgres in the
-//!   same way).
+//!   same way), `pool` (the free sessions of a client).
 //! - [`mod@bugs`]: a file for each bug of a real library, rebuilt, with its twin without the bug; [`libraries`]: which design a library implements.
 //! - [`own`]: a lock from outside becomes a design.
 //!
@@ -107,16 +107,10 @@ pub fn bugs() -> &'static [&'static Family] {
     bugs::ALL
 }
 
-/// The families of designs on stores that are not of the suite yet: spelled like all others, and run where they are named.
-#[must_use]
-pub fn outside() -> &'static [&'static Family] {
-    catalogue::OUTSIDE
-}
-
-/// The design that a text spells, of those that come with picklock, of the bugs and of the outside.
+/// The design that a text spells, of those that come with picklock and of the bugs.
 ///
 /// # Errors
 /// When the text is malformed or names an unknown design, parameter or value.
 pub fn design(text: &str) -> Result<Design, SpellingError> {
-    spell(&[families(), bugs(), outside()].concat(), text)
+    spell(&[families(), bugs()].concat(), text)
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use picklock_impls::postgres::row_lock::FAMILY;
+use picklock_impls::postgres::{row_lock, row_lock_outside};
 use picklock_model::ids::Key;
 use picklock_model::plan::{
     Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
@@ -80,8 +80,9 @@ fn workload() -> Workload {
     })
 }
 
-fn design(data: &str, lock_timeout: &str) -> Design {
-    FAMILY.with(&[("data", data), ("lock_timeout", lock_timeout)]).unwrap()
+fn design(data: &str, give_up: &str) -> Design {
+    let family = if data == "row" { &row_lock::FAMILY } else { &row_lock_outside::FAMILY };
+    family.with(&[("give_up", give_up)]).unwrap()
 }
 
 fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Action)]) -> Trace {
@@ -144,9 +145,10 @@ fn exclusive(trace: &Trace) -> bool {
 
 #[test]
 fn when_all_is_well_every_change_is_made_and_noted_with_its_section() {
-    for (data, lock_timeout) in [("row", "on"), ("row", "off"), ("apart", "on"), ("apart", "off")] {
-        let trace = play(Engine::Event, &design(data, lock_timeout), &[]);
-        assert_eq!(written(&trace), (1..=12).collect::<Vec<_>>(), "{data} {lock_timeout}");
+    let ways = ["lock-timeout", "cancel", "leave"];
+    for (data, give_up) in ["row", "apart"].into_iter().flat_map(|data| ways.map(|way| (data, way))) {
+        let trace = play(Engine::Event, &design(data, give_up), &[]);
+        assert_eq!(written(&trace), (1..=12).collect::<Vec<_>>(), "{data} {give_up}");
         assert_eq!(count(&trace, |what| matches!(what, What::Created { .. })), 12);
         assert_eq!(count(&trace, |what| matches!(what, What::Deleted { .. })), 12);
         assert!(exclusive(&trace));
@@ -160,7 +162,7 @@ fn when_all_is_well_every_change_is_made_and_noted_with_its_section() {
             )
         };
         let nobodys = trace.events.iter().filter(|event| effects(&event.what) && event.grant.is_none());
-        assert_eq!(nobodys.count(), 0, "{data} {lock_timeout}: everything is in a section's service");
+        assert_eq!(nobodys.count(), 0, "{data} {give_up}: everything is in a section's service");
     }
 }
 
@@ -169,7 +171,7 @@ fn the_same_seed_gives_the_same_run_on_either_engine() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         for data in ["row", "apart"] {
             let pause = (90, "client-1", Action::Pause { lasts: ms(700) });
-            let digest = || play(engine, &design(data, "on"), std::slice::from_ref(&pause)).digest;
+            let digest = || play(engine, &design(data, "lock-timeout"), std::slice::from_ref(&pause)).digest;
             assert_eq!(digest(), digest());
         }
     }
@@ -181,7 +183,7 @@ fn a_holder_that_is_paused_for_longer_than_anything_keeps_the_lock() {
         for data in ["row", "apart"] {
             let trace = play(
                 Engine::Event,
-                &design(data, "on"),
+                &design(data, "lock-timeout"),
                 &[(at, "client-1", Action::Pause { lasts: ms(20_000) })],
             );
             assert!(exclusive(&trace));
@@ -191,11 +193,29 @@ fn a_holder_that_is_paused_for_longer_than_anything_keeps_the_lock() {
     }
 }
 
+/// A holder stands still, and a waiter gives up and asks again: how many waits are given up, and how many requests to cancel.
+fn given_up(give_up: &str) -> (usize, usize) {
+    let stands = (90, "client-1", Action::Pause { lasts: ms(20_000) });
+    let trace = play(Engine::Event, &design("row", give_up), &[stands]);
+    assert!(exclusive(&trace));
+    let values = written(&trace);
+    assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>(), "{give_up}: no change is lost");
+    let cancels = |what: &What| matches!(what, What::Sent { bytes: 16, .. });
+    (count(&trace, |what| matches!(what, What::NotAcquired { .. })), count(&trace, cancels))
+}
+
+#[test]
+fn a_waiter_gives_up_in_each_of_the_ways_and_leaves_the_others_their_turns() {
+    let ways = ["lock-timeout", "cancel", "leave"].map(given_up);
+    assert!(ways.iter().all(|(waits, _)| *waits >= 2), "{ways:?}");
+    assert!(ways[1].1 > ways[0].1, "a CancelRequest is 16 bytes: {ways:?}");
+}
+
 #[test]
 fn a_killed_holder_is_replaced_at_once_and_its_change_was_never_made() {
     let killed = Action::Crash { power_loss: false, restart_after: None };
     for at in [60, 75, 90, 105, 120, 135] {
-        let trace = play(Engine::Event, &design("row", "on"), &[(at, "client-1", killed.clone())]);
+        let trace = play(Engine::Event, &design("row", "lock-timeout"), &[(at, "client-1", killed.clone())]);
         let values = written(&trace);
         assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>());
         let known = count(&trace, |what| matches!(what, What::WriteAcknowledged { .. }));
@@ -207,7 +227,7 @@ fn a_killed_holder_is_replaced_at_once_and_its_change_was_never_made() {
 fn a_holder_without_power_keeps_the_row_from_everybody() {
     let dead = Action::Crash { power_loss: true, restart_after: None };
     let stuck = [60, 75, 90, 105, 120, 135].into_iter().filter(|at| {
-        let trace = play(Engine::Event, &design("apart", "on"), &[(*at, "client-1", dead.clone())]);
+        let trace = play(Engine::Event, &design("apart", "lock-timeout"), &[(*at, "client-1", dead.clone())]);
         assert!(exclusive(&trace));
         count(&trace, |what| matches!(what, What::NotAcquired { .. })) >= 6
     });
@@ -220,7 +240,7 @@ fn a_database_that_dies_frees_the_row_and_keeps_what_was_committed() {
         let mut lost = 0;
         for at in [60, 75, 90, 105, 120, 135] {
             let dies = Action::Crash { power_loss, restart_after: Some(ms(15)) };
-            let trace = play(Engine::Event, &design("row", "on"), &[(at, "node-1", dies)]);
+            let trace = play(Engine::Event, &design("row", "lock-timeout"), &[(at, "node-1", dies)]);
             lost += count(&trace, |what| matches!(what, What::Lost { .. }));
             let values = written(&trace);
             assert_eq!(values, (1..=values.len() as i64).collect::<Vec<_>>());
@@ -236,7 +256,7 @@ const ASKED: &str = "PICKLOCK_ROW_LOCK_DIGEST";
 
 #[test]
 fn another_process_runs_the_same() {
-    let digest = || play(Engine::Event, &design("row", "on"), &[]).digest;
+    let digest = || play(Engine::Event, &design("row", "lock-timeout"), &[]).digest;
     if std::env::var_os(ASKED).is_some() {
         println!("digest {:?};", digest());
         return;

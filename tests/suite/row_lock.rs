@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use picklock_judge::outcome::Outcome;
 use picklock_model::trace::{Role, What};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
@@ -38,9 +39,7 @@ fn the_sound_lock_is_silent_and_both_invariants_have_looked() {
             let run = cell.run(Engine::Event, seed);
             assert_eq!(run.violated(), Vec::<String>::new(), "{name}, seed {seed}");
             let holds = |name: &str| {
-                run.outcomes.iter().any(|(it, outcome)| {
-                    it.name == name && *outcome == picklock_judge::outcome::Outcome::Holds
-                })
+                run.outcomes.iter().any(|(it, outcome)| it.name == name && *outcome == Outcome::Holds)
             };
             judged += usize::from(holds("effective-exclusion") && holds("no-lost-update"));
         }
@@ -80,9 +79,62 @@ fn a_fault_at_the_links_to_the_resource_does_not_apply_to_it() {
         let scenario = scenario(name, &["links=resource"]);
         let why = scenario.applies(&design("row-lock")).unwrap_err();
         assert_eq!(why, "it hits the links to the resource, and the design's data lie in its own store");
-        assert!(scenario.applies(&design("row-lock{data=apart}")).is_ok());
+        assert!(scenario.applies(&design("row-lock-outside")).is_ok());
     }
     assert!(scenario("seckill", &[]).applies(&design("row-lock")).is_err());
+}
+
+#[test]
+fn a_holder_that_lost_its_power_is_a_stall_that_the_store_announces() {
+    let scenario = scenario("client-crash", &["power_loss=yes"]);
+    for spelling in ["row-lock", "row-lock-outside"] {
+        let cell = Cell::of(&design(spelling), scenario.clone()).unwrap();
+        let runs: Vec<_> = (0..40).map(|seed| cell.run(Engine::Event, seed)).collect();
+        for run in &runs {
+            assert!(
+                !run.violates("progress") && !run.violates("clean-failure"),
+                "{spelling}: {:?}",
+                run.violated()
+            );
+        }
+        let named = runs.iter().filter(|run| {
+            run.outcomes
+                .iter()
+                .any(|(_, outcome)| matches!(outcome, Outcome::Inconclusive(why) if why.contains("7875 s")))
+        });
+        assert!(named.count() >= 10, "{spelling}: the bound is named");
+    }
+}
+
+#[test]
+fn the_row_of_a_dead_client_is_a_deadlock() {
+    let cell = cell("unique-row", "client-crash");
+    let blocked = (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("progress")).count();
+    assert!(blocked >= 5, "{blocked} of 20");
+}
+
+#[test]
+fn a_client_without_a_time_out_hangs_on_a_server_that_lost_its_power() {
+    let scenario = scenario("node-restart", &["power_loss=yes", "horizon=20 x ttl"]);
+    let blocked = |spelling: &str| {
+        let cell = Cell::of(&design(spelling), scenario.clone()).unwrap();
+        (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("progress")).count()
+    };
+    assert_eq!(blocked("row-lock"), 0);
+    assert!(blocked("row-lock{client_timeout=none}") >= 10);
+}
+
+#[test]
+fn each_design_on_postgres_repeats_itself_on_both_engines() {
+    for spelling in ["row-lock{give_up=cancel}", "row-lock-outside", "unique-row", "optimistic-row"] {
+        for name in ["pause", "client-crash", "node-restart"] {
+            let cell = cell(spelling, name);
+            for engine in [Engine::Event, Engine::TURMOIL] {
+                let digest = || cell.run(engine, 3).trace.digest;
+                assert_eq!(digest(), digest(), "{spelling} under {name}");
+            }
+        }
+    }
 }
 
 #[test]

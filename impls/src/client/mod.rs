@@ -3,6 +3,7 @@
 
 pub mod connection;
 pub(crate) mod policy;
+pub(crate) mod pool;
 pub(crate) mod renewal;
 pub(crate) mod script;
 pub mod session;

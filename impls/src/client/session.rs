@@ -6,6 +6,9 @@
 //! A session that gave up on a statement is of no more use, because its answer may still come: its socket is closed when it
 //! is dropped. Any other says goodbye.
 //!
+//! A client that wants its statement to be cancelled asks for that on a connection of its own ([`Session::cancel`]), as libpq does. The request
+//! may come too late, and then it cancels nothing, or the next statement.
+//!
 //! Prepare statements with their types (`query_typed`) or send them as simple queries: tokio-postgres names those that it
 //! prepares by a counter of the whole process, so that messages of one run would be longer for the runs before it.
 //!
@@ -46,6 +49,24 @@ impl PostgresError {
         matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
 
+    /// True if the server has cancelled the statement, because its client asked for that.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
+    }
+
+    /// True if a table of the statement is not there.
+    #[must_use]
+    pub fn is_undefined_table(&self) -> bool {
+        matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE))
+    }
+
+    /// True if a row with the same key is there.
+    #[must_use]
+    pub fn is_unique_violation(&self) -> bool {
+        matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+    }
+
     /// True if the server has answered, with an error: what it was asked for was not done.
     #[must_use]
     pub fn is_answer(&self) -> bool {
@@ -61,26 +82,33 @@ pub struct Session {
     host: Host,
     client: Client,
     driver: Task,
-    timeout: Duration,
+    /// How long an answer may take; none for ever.
+    timeout: Option<Duration>,
     /// True if a statement was given up.
     broken: AtomicBool,
 }
 
 impl Session {
     /// Connects to the server on the host of this name. `timeout` bounds the connect and every statement, on the host's
-    /// clock.
+    /// clock; without it a client waits for ever.
     ///
     /// # Errors
     /// When the server could not be reached, or did not answer in time.
-    pub async fn open(host: &Host, server: &str, timeout: Duration) -> Result<Session, PostgresError> {
+    pub async fn open(
+        host: &Host,
+        server: &str,
+        timeout: Option<Duration>,
+    ) -> Result<Session, PostgresError> {
         let opening = async {
             let stream = host.connect(server, PORT).await?;
             let mut config = Config::new();
             config.user("picklock").dbname("picklock");
             Ok(config.connect_raw(stream, NoTls).await?)
         };
-        let opened: Result<_, PostgresError> =
-            host.timeout(timeout, opening).await.unwrap_or(Err(PostgresError::Late));
+        let opened: Result<_, PostgresError> = match timeout {
+            Some(timeout) => host.timeout(timeout, opening).await.unwrap_or(Err(PostgresError::Late)),
+            None => opening.await,
+        };
         let (client, connection) = opened?;
         let driver = host.spawn(async move {
             // A connection that breaks shows in the statement that waits for it.
@@ -105,7 +133,7 @@ impl Session {
         self.within(self.timeout, self.client.execute_typed(sql, params)).await
     }
 
-    /// Executes one statement, which may take so long: its rows.
+    /// Executes one statement, which may take so long, or any time: its rows.
     ///
     /// # Errors
     /// As [`run`](Session::run).
@@ -113,7 +141,7 @@ impl Session {
         &self,
         sql: &str,
         params: &[Param<'_>],
-        span: Duration,
+        span: Option<Duration>,
     ) -> Result<Vec<Row>, PostgresError> {
         self.within(span, self.client.query_typed(sql, params)).await
     }
@@ -124,14 +152,39 @@ impl Session {
         self.client.is_closed()
     }
 
+    /// Asks the server to cancel the statement under way. That it was asked does not say that it has done so: the answer of the
+    /// statement does.
+    ///
+    /// # Errors
+    /// When the server could not be reached, or not in time.
+    pub async fn cancel(&self, server: &str) -> Result<(), PostgresError> {
+        let asking = async {
+            let stream = self.host.connect(server, PORT).await?;
+            Ok(self.client.cancel_token().cancel_query_raw(stream, NoTls).await?)
+        };
+        match self.timeout {
+            Some(timeout) => self.host.timeout(timeout, asking).await.unwrap_or(Err(PostgresError::Late)),
+            None => asking.await,
+        }
+    }
+
+    /// True unless a statement was given up, or the connection is known to be gone.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        !self.broken.load(Ordering::Relaxed) && !self.is_closed()
+    }
+
     async fn within<T>(
         &self,
-        span: Duration,
+        span: Option<Duration>,
         statement: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, PostgresError> {
         // Until it is answered: whoever drops this future does not wait for the answer.
         self.broken.store(true, Ordering::Relaxed);
-        let answer = self.host.timeout(span, statement).await.map_err(|_| PostgresError::Late)?;
+        let answer = match span {
+            Some(span) => self.host.timeout(span, statement).await.map_err(|_| PostgresError::Late)?,
+            None => statement.await,
+        };
         self.broken.store(false, Ordering::Relaxed);
         Ok(answer?)
     }

@@ -4,18 +4,14 @@
 //! lease that could end. The change and the end of the lock are one commit: a holder that loses its lock, because its
 //! connection or the database dies, loses its change with it. Until it asks to commit it may believe that it still holds.
 //! *Weakness:* others stall for as long as a holder does; that of a machine without power is not noticed for
-//! hours (`tcp_keepalives_idle`, 7200 s). Nor does a waiter notice that the database lost its power, even when that is back:
-//! it sends nothing that could be answered by a reset, and hears nothing until it gives up. Whoever guards with it what is
-//! not in the database (`data=apart`) goes on when the database has long given the lock to somebody else. Whoever forgets
-//! FOR UPDATE (`read=plain`) has no lock: at READ COMMITTED two transactions read the same value, and the second change
-//! undoes the first.
+//! hours (`tcp_keepalives_idle`, 7200 s). Whoever guards with it what is not in the database (`row-lock-outside`) goes on when the
+//! database has long given the lock to somebody else. Whoever forgets FOR UPDATE (`read=plain`) has no lock: at READ COMMITTED two
+//! transactions read the same value, and the second change undoes the first.
 //! *Source:* PostgreSQL 15 documentation, "Explicit Locking", 13.3.2.
 //!
-//! A session for each lock: connect, see that the row is there, BEGIN, SELECT ... FOR UPDATE; release is COMMIT. With
-//! `lock_timeout=on` the server ends the wait; with `off` the client goes away when it has waited long enough, and the
-//! server, which does not look at the socket of a session that waits, keeps its place in the queue until its turn comes.
-//! With `data=row` a section reads the value with a SELECT of its own, once it holds the row, and changes it with an UPDATE
-//! before the COMMIT; a transaction of which a statement failed is given up.
+//! A session for each lock: connect, see that the row is there, BEGIN, SELECT ... FOR UPDATE; release is COMMIT. How a client waits,
+//! and how it gives up, its parameters say (`waiting`). A section reads the value with a SELECT of its own, once it holds the row,
+//! and changes it with an UPDATE before the COMMIT; a transaction of which a statement failed is given up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,46 +21,26 @@ use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
-use picklock_sim::param::{Param, Word};
+use picklock_sim::param::{Args, Param, Word};
 use picklock_sim::params;
 use picklock_sim::store::Topology;
 use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
 
+use super::waiting::{ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, Waiting, answer_time};
 use crate::client::session::{self, PostgresError, Session, server_of};
 
-/// The family of designs that lock a row of one PostgreSQL server.
+/// The family of designs that lock the row that they change, on one PostgreSQL server.
 pub static FAMILY: Family = Family {
     name: "row-lock",
     claim: "SELECT ... FOR UPDATE: one holder for as long as its transaction lasts, and its change commits with it",
-    weakness: "others stall for as long as the holder does",
+    weakness: "others stall for as long as the holder does, and for hours if it lost its power",
     source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
-    params: params![DATA, LOCK_TIMEOUT, READING],
+    params: params![GIVE_UP, CLIENT_TIMEOUT, READING],
     build: |args| {
-        let (in_row, timed) = (args.get(DATA) == "row", args.get(LOCK_TIMEOUT) == "on");
         let locking = if args.get(READING) == "plain" { "" } else { " FOR UPDATE" };
-        let client =
-            move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, timed, locking)?)) };
-        let design = Design::new("", client)
-            .on_stores(Topology::independent(1), picklock_postgres::Postgres)
-            .persistent()
-            .without_leases();
-        if in_row { design.guarding_own_data() } else { design }
+        design(args, locking).guarding_own_data()
     },
-};
-
-const DATA: Param<Word> = Param {
-    name: "data",
-    domain: Word(&["row", "apart"]),
-    default: "row",
-    doc: "where the guarded data is: in the locked row, or somewhere else",
-};
-
-const LOCK_TIMEOUT: Param<Word> = Param {
-    name: "lock_timeout",
-    domain: Word(&["on", "off"]),
-    default: "on",
-    doc: "who ends a wait: the server, or the client by going away",
 };
 
 const READING: Param<Word> = Param {
@@ -73,6 +49,20 @@ const READING: Param<Word> = Param {
     default: "for-update",
     doc: "how the row is read: plain locks nothing, which is the mistake to be found",
 };
+
+/// A design whose clients lock rows with this clause.
+pub(super) fn design(args: &Args, locking: &'static str) -> Design {
+    let waiting = Waiting::of(args);
+    let client =
+        move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, waiting, locking)?)) };
+    let design = Design::new("", client)
+        .on_stores(Topology::independent(1), picklock_postgres::Postgres)
+        .persistent()
+        .without_leases()
+        .held_by_connection();
+    let waits = answer_time(args, Duration::from_secs(1)).is_some();
+    if waits { design.answered_within(ANSWER_LEASES) } else { design }
+}
 
 /// The table of the rows: those of `resource` are registers of the guarded resource.
 const SET_UP: &str =
@@ -85,10 +75,8 @@ const UPDATE: &str = "UPDATE resource SET value = $2 WHERE key = $1";
 struct RowLock {
     host: Host,
     server: String,
-    /// How long an answer may take.
-    timeout: Duration,
-    /// True if the server knows how long to wait.
-    timed: bool,
+    ttl: Duration,
+    waiting: Waiting,
     /// The clause by which a SELECT locks its row.
     locking: &'static str,
     /// The rows that are known to be there.
@@ -101,49 +89,41 @@ struct RowLock {
 struct Held(Session);
 
 impl RowLock {
-    fn new(context: &Context, timed: bool, locking: &'static str) -> Result<RowLock, LockError> {
+    fn new(context: &Context, waiting: Waiting, locking: &'static str) -> Result<RowLock, LockError> {
         Ok(RowLock {
             host: context.host.clone(),
             server: server_of(context)?,
-            timeout: context.ttl / 2,
-            timed,
+            ttl: context.ttl,
+            waiting,
             locking,
             known: Mutex::default(),
             held: Mutex::default(),
         })
     }
 
-    /// Locks a row, waiting for it at most so long.
-    async fn lock(&self, key: &Key, wait: Duration) -> Result<Held, PostgresError> {
-        let session = Session::open(&self.host, &self.server, self.timeout).await?;
+    /// Locks a row, waiting for it at most so long; none if that was too short.
+    async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Held>, PostgresError> {
+        let answer = self.waiting.answer(self.ttl);
+        let session = Session::open(&self.host, &self.server, answer).await?;
         if !self.known.lock().await.contains(key) {
             session.run(SET_UP).await?;
             session.execute(INSERT, &[(&key.as_str(), Type::TEXT)]).await?;
             self.known.lock().await.insert(key.clone());
         }
-        // Of 0 ms the server thinks that it is for ever.
-        let ms = wait.as_millis().max(1);
-        let (begin, span) = if self.timed {
-            (format!("BEGIN; SET LOCAL lock_timeout = {ms}"), wait + self.timeout)
-        } else {
-            ("BEGIN".to_owned(), wait)
-        };
-        session.run(&begin).await?;
+        session.run(&self.waiting.begin(wait)).await?;
         let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking);
-        session.query(&select, &[(&key.as_str(), Type::TEXT)], span).await?;
-        Ok(Held(session))
+        let place = (&self.host, &*self.server, &session);
+        let name = key.as_str();
+        let params: [session::Param<'_>; 1] = [(&name, Type::TEXT)];
+        let locked = self.waiting.lock(place, (&select, &params), wait, answer).await?;
+        Ok(locked.then_some(Held(session)))
     }
 
     async fn wait_for(&self, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        match self.lock(key, wait).await {
-            Ok(held) => {
-                let owner = self.host.rng().owner_id();
-                self.held.lock().await.insert(key.clone(), held);
-                Ok(Some(Grant::new(key, owner)))
-            }
-            Err(error) if error.is_lock_not_available() => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let Some(held) = self.lock(key, wait).await? else { return Ok(None) };
+        let owner = self.host.rng().owner_id();
+        self.held.lock().await.insert(key.clone(), held);
+        Ok(Some(Grant::new(key, owner)))
     }
 }
 
@@ -152,7 +132,7 @@ impl Held {
         &self,
         key: &Key,
         operation: Operation,
-        timeout: Duration,
+        timeout: Option<Duration>,
     ) -> Result<Applied, ResourceError> {
         match operation {
             Operation::Read => {
@@ -185,18 +165,20 @@ impl Held {
 
 impl Lock for RowLock {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.wait_for(key, self.timeout).await
+        self.wait_for(key, self.waiting.slice(self.ttl / 2, self.ttl)).await
     }
 
-    /// Waits in the server's queue; asks again only after an error, as a new one at its end.
+    /// Waits in the server's queue. It asks again after an error, and when a statement may wait no longer, as a new one at its end.
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
         let give_up = host.monotonic() + wait;
         loop {
             let left = give_up.since(host.monotonic());
             host.begin_attempt();
-            let outcome = self.wait_for(key, left).await;
-            if outcome.is_ok() {
-                return outcome;
+            let outcome = self.wait_for(key, self.waiting.slice(left, self.ttl)).await;
+            match outcome {
+                Ok(None) if host.monotonic() < give_up => continue,
+                Ok(_) => return outcome,
+                Err(_) => {}
             }
             let pause = self.retry();
             let pause = host.rng().span(pause.min, pause.max);
@@ -211,7 +193,7 @@ impl Lock for RowLock {
     async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
         let held = self.held.lock().await.remove(&grant.key);
         let held = held.ok_or(ResourceError::Undone)?;
-        let applied = held.apply(&grant.key, operation, self.timeout).await?;
+        let applied = held.apply(&grant.key, operation, self.waiting.answer(self.ttl)).await?;
         self.held.lock().await.insert(grant.key.clone(), held);
         Ok(applied)
     }

@@ -1,6 +1,6 @@
 //! The catalogue as data for scripts.
 
-use picklock_impls::{families, outside};
+use picklock_impls::families;
 use picklock_judge::invariants;
 use picklock_scenarios::{faults, suite};
 use serde_json::{Value, json};
@@ -11,15 +11,15 @@ use super::listing::Listing;
 /// All entries of a kind.
 pub(super) fn as_json(listing: Listing) -> Value {
     match listing {
-        Listing::Designs => (families().iter().map(|family| (family, true)))
-            .chain(outside().iter().map(|family| (family, false)))
-            .map(|(family, in_suite)| {
+        Listing::Designs => families()
+            .iter()
+            .map(|family| {
                 let params = family.params.iter().map(|param| {
                     json!({ "name": param.name, "default": param.default, "doc": param.doc,
                             "domain": param.domain.to_string() })
                 });
                 json!({ "name": family.name, "claim": family.claim, "weakness": family.weakness,
-                        "source": family.source, "in_suite": in_suite, "survives": family.design().survives,
+                        "source": family.source, "in_suite": true, "survives": family.design().survives,
                         "params": params.collect::<Vec<_>>() })
             })
             .collect(),

@@ -1,7 +1,7 @@
 //! The catalogue as entries for people.
 
 use picklock_campaign::bugs::Bug;
-use picklock_impls::{bugs, families, libraries, outside};
+use picklock_impls::{bugs, families, libraries};
 use picklock_judge::invariants;
 use picklock_reports::run;
 use picklock_scenarios::scenario::Scenario;
@@ -22,10 +22,7 @@ pub(super) struct Entry {
 /// The entries of a kind.
 pub(super) fn entries(listing: Listing) -> Vec<Entry> {
     match listing {
-        Listing::Designs => {
-            let outside = outside().iter().map(|family| outside_the_suite(design(family)));
-            families().iter().map(|family| design(family)).chain(outside).collect()
-        }
+        Listing::Designs => families().iter().map(|family| design(family)).collect(),
         Listing::Bugs => collected().map(|(family, bug)| of_bug(family, &bug)).collect(),
         Listing::Scenarios => suite::builtin(&picklock_stores::params()).iter().map(scenario).collect(),
         Listing::Faults => faults::ALL
@@ -111,12 +108,6 @@ fn design(family: &Family) -> Entry {
     }
     lines.extend(params(family));
     Entry { name: family.name.to_owned(), number: None, claim: family.claim.to_owned(), lines }
-}
-
-/// A design that `run` takes only where it is named.
-fn outside_the_suite(mut design: Entry) -> Entry {
-    design.lines.insert(0, format!("not in the suite: picklock run --design {}", design.name));
-    design
 }
 
 fn of_bug(family: &Family, bug: &Bug) -> Entry {

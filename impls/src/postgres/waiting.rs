@@ -1,0 +1,124 @@
+//! How a client of PostgreSQL waits: for the answer to a statement, and for a lock.
+//!
+//! A server that lost its power does not say so, also not to a client that waits for an answer: it sends nothing that could be
+//! answered by a reset. So a client has a time-out of its own besides those of the server, such as `socketTimeout` of the JDBC driver.
+//! Most drivers have none unless one is set.
+//!
+//! A client that has waited long enough for a lock ends its wait: the server does, by `lock_timeout`, or it asks the server to cancel
+//! the statement, or it goes away. A server does not look at the socket of a session that waits, so the last one keeps its place in the
+//! queue.
+//!
+//! *Source:* PostgreSQL 15 documentation, 20.11.1 Statement Behavior (`lock_timeout`), 55.2.8 Canceling Requests in Progress.
+
+use std::time::Duration;
+
+use picklock_sim::host::Host;
+use picklock_sim::param::{Args, Param, Word};
+
+use crate::client::session::{Param as Value, PostgresError, Session};
+
+/// How a client ends its wait for a lock.
+pub(super) const GIVE_UP: Param<Word> = Param {
+    name: "give_up",
+    domain: Word(&["lock-timeout", "cancel", "leave"]),
+    default: "lock-timeout",
+    doc: "how a client ends its wait for a lock: by `lock_timeout` of the server, by a CancelRequest, or by closing its connection",
+};
+
+/// The time-out of a client for the answer to a statement.
+pub(super) const CLIENT_TIMEOUT: Param<Word> = Param {
+    name: "client_timeout",
+    domain: Word(&["on", "none"]),
+    default: "on",
+    doc: "how long a client waits for an answer: five leases, or for ever",
+};
+
+/// The leases of [`CLIENT_TIMEOUT`].
+pub(super) const ANSWER_LEASES: u32 = 5;
+
+/// How long a client waits for an answer; none for ever.
+pub(super) fn answer_time(args: &Args, ttl: Duration) -> Option<Duration> {
+    (args.get(CLIENT_TIMEOUT) == "on").then(|| ANSWER_LEASES * ttl)
+}
+
+/// How a client waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    give_up: GiveUp,
+    /// True if a client has a time-out of its own.
+    timed: bool,
+}
+
+/// See [`GIVE_UP`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GiveUp {
+    LockTimeout,
+    Cancel,
+    Leave,
+}
+
+impl Waiting {
+    /// As the parameters give it.
+    pub(super) fn of(args: &Args) -> Waiting {
+        let give_up = match args.get(GIVE_UP) {
+            "cancel" => GiveUp::Cancel,
+            "leave" => GiveUp::Leave,
+            _ => GiveUp::LockTimeout,
+        };
+        Waiting { give_up, timed: args.get(CLIENT_TIMEOUT) == "on" }
+    }
+
+    /// How long a client waits for an answer; none for ever.
+    pub(super) fn answer(self, ttl: Duration) -> Option<Duration> {
+        self.timed.then(|| ANSWER_LEASES * ttl)
+    }
+
+    /// How long one statement may wait for a lock, of this whole wait. It ends before the client's own time-out: that would end
+    /// the connection as well.
+    pub(super) fn slice(self, wait: Duration, ttl: Duration) -> Duration {
+        self.answer(ttl).map_or(wait, |answer| wait.min(answer - ttl))
+    }
+
+    /// The statements that begin a transaction whose statements wait so long for a lock.
+    pub(super) fn begin(self, wait: Duration) -> String {
+        // Of 0 ms the server thinks that it is for ever.
+        let ms = wait.as_millis().max(1);
+        match self.give_up {
+            GiveUp::LockTimeout => format!("BEGIN; SET LOCAL lock_timeout = {ms}"),
+            GiveUp::Cancel | GiveUp::Leave => "BEGIN".to_owned(),
+        }
+    }
+
+    /// Executes a statement that may wait for a lock, for so long. `Ok(false)`: the wait is over.
+    ///
+    /// # Errors
+    /// When the server refused the statement for another reason, or did not answer in time.
+    pub(super) async fn lock(
+        self,
+        (host, server, session): (&Host, &str, &Session),
+        (sql, params): (&str, &[Value<'_>]),
+        wait: Duration,
+        answer: Option<Duration>,
+    ) -> Result<bool, PostgresError> {
+        let outcome = match self.give_up {
+            GiveUp::LockTimeout => session.query(sql, params, answer.map(|answer| wait + answer)).await,
+            GiveUp::Leave => session.query(sql, params, Some(wait)).await,
+            GiveUp::Cancel => {
+                let span = answer.map(|answer| wait + answer);
+                let mut statement = Box::pin(session.query(sql, params, span));
+                match host.timeout(wait, statement.as_mut()).await {
+                    Ok(outcome) => outcome,
+                    Err(_) => {
+                        session.cancel(server).await?;
+                        statement.await
+                    }
+                }
+            }
+        };
+        match outcome {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_lock_not_available() || error.is_cancelled() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
