@@ -45,6 +45,8 @@ pub struct Program {
     pub stores: u32,
     /// True if each store has replicas, and Sentinels that promote one of them.
     pub sentinel: bool,
+    /// The kind of its simulated store, if it is not Redis.
+    pub kind: Option<&'static str>,
     /// The store of several real servers that it is given instead of a Redis, if it is.
     pub ensemble: Option<Ensemble>,
     /// How its client takes the `until_ms` of a grant.
@@ -63,6 +65,11 @@ pub struct Program {
     pub warm: bool,
 }
 
+/// The names of the kinds of stores that are simulated, but for the first, which a program is given unless it names another.
+pub(crate) fn simulated_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().skip(1).filter(|kind| kind.stores.is_some()).map(|kind| kind.name)
+}
+
 impl Program {
     /// A program on one Redis store, whose holders believe until they release.
     #[must_use]
@@ -72,6 +79,7 @@ impl Program {
             command: command.into(),
             stores: 1,
             sentinel: false,
+            kind: None,
             ensemble: None,
             belief: Belief::Naive,
             survives: Conditions::NONE,
@@ -94,6 +102,13 @@ impl Program {
     #[must_use]
     pub fn with_sentinels(mut self) -> Program {
         self.sentinel = true;
+        self
+    }
+
+    /// The same on one simulated store of the kind of this name. A name that there is not leaves it on Redis.
+    #[must_use]
+    pub fn on_kind(mut self, name: &str) -> Program {
+        self.kind = simulated_kinds().find(|known| *known == name);
         self
     }
 
@@ -198,6 +213,8 @@ impl Program {
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         design.autonomous = self.autonomous;
+        // Where a store keeps locks for connections, nobody knows whether this program has such a lock.
+        design.held_by_connection = true;
         design.survives = self.survives;
         Ok(design)
     }
@@ -207,9 +224,12 @@ impl Program {
         match self.ensemble {
             Some(ensemble) => ensemble.store(),
             None => {
-                let first = KINDS[0].stores.expect("the first kind of store is simulated");
+                let named = KINDS.iter().find(|kind| Some(kind.name) == self.kind);
+                let stores = named.unwrap_or(&KINDS[0]).stores;
+                let stores = stores
+                    .expect("only a simulated kind is chosen by its name, and the first one is simulated");
                 // A client that was given an address asks nobody for another.
-                (Topology { stores: self.stores, replicated: self.sentinel }, first(!self.sentinel))
+                (Topology { stores: self.stores, replicated: self.sentinel }, stores(!self.sentinel))
             }
         }
     }

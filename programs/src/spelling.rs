@@ -9,7 +9,7 @@ use picklock_sim::lock::Belief;
 
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
-use crate::program::Program;
+use crate::program::{Program, simulated_kinds};
 
 /// The most stores that a program is given.
 const STORES_MAX: u32 = 16;
@@ -46,6 +46,9 @@ impl Program {
             "no" => Ok(false),
             _ => Err(wrong(name, "`yes` or `no`")),
         };
+        if name == "topology" {
+            self.kind = simulated_kinds().find(|kind| *kind == value);
+        }
         match name {
             "name" => {
                 let name = Some(value).filter(|name| !name.is_empty() && !name.contains(['{', '}', ',']));
@@ -58,6 +61,9 @@ impl Program {
                     stores.ok_or_else(|| wrong("stores", &format!("a number from 1 to {STORES_MAX}")))?;
             }
             "topology" => match value.split_once(':').unwrap_or((value, "")) {
+                (_, "") if self.kind.is_some() => {
+                    (self.stores, self.sentinel, self.ensemble) = (1, false, None);
+                }
                 ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),
                 ("sentinel" | "replicated", "") => {
                     (self.stores, self.sentinel, self.ensemble) = (1, true, None);
@@ -74,8 +80,11 @@ impl Program {
                     (self.stores, self.sentinel, self.ensemble) = (1, false, Some(ensemble));
                 }
                 _ => {
-                    let must =
-                        format!("`single`, `sentinel`, `replicated`, `redlock:N`, {}", Ensemble::forms());
+                    let must = format!(
+                        "`single`, `sentinel`, `replicated`, `redlock:N`, {}, {}",
+                        kinds(),
+                        Ensemble::forms()
+                    );
                     return Err(wrong("topology", &must));
                 }
             },
@@ -116,6 +125,12 @@ impl Program {
     }
 }
 
+/// The simulated kinds besides the first, for messages, in backquotes.
+fn kinds() -> String {
+    let names: Vec<String> = simulated_kinds().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut params = Vec::new();
@@ -126,6 +141,7 @@ impl fmt::Display for Program {
         if self.sentinel {
             params.push("topology=sentinel".to_owned());
         }
+        params.extend(self.kind.map(|kind| format!("topology={kind}")));
         params.extend(self.ensemble.map(|ensemble| format!("topology={ensemble}")));
         match self.belief {
             Belief::Honest => params.push("belief=honest".to_owned()),
@@ -181,6 +197,7 @@ mod tests {
             "program:python3 lock.py",
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
             "program{topology=etcd:3,fenced=yes}:python3 lock.py",
+            "program{topology=postgres,renew=yes}:python3 lock.py",
             "program{topology=zookeeper:1}:python3 lock.py",
             "program{name=Redisson 4.7.0 RLock,fenced=yes}:java Lock",
             "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",

@@ -77,8 +77,10 @@ fn topologies() -> String {
     let ensembles =
         KINDS.iter().filter(|kind| kind.ensemble.is_some()).map(|kind| format!("{}:N", kind.name));
     let ensembles = ensembles.collect::<Vec<_>>().join(" and ");
+    let simulated = KINDS.iter().skip(1).filter(|kind| kind.stores.is_some()).map(|kind| kind.name);
+    let simulated = simulated.collect::<Vec<_>>().join(", ");
     format!(
-        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, or {ensembles} (N real members)"
+        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, {simulated}, or {ensembles} (N real members)"
     )
 }
 

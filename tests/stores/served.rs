@@ -363,3 +363,44 @@ fn replies_that_are_not_read_take_their_size() {
     until("the last reply", || client.info("cmdstat_get").contains("calls=301,"));
     assert!(served.memory() < 360, "{}", served.memory());
 }
+
+/// A message of PostgreSQL's protocol, with its type unless it is the first of a connection.
+fn message(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = kind.into_iter().collect();
+    bytes.extend((body.len() as u32 + 4).to_be_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+#[test]
+fn a_postgres_is_served_to_whoever_speaks_its_protocol() {
+    let served = Served::start(&["--topology", "postgres"]);
+    let mut socket = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let startup = [&3_u32.to_be_bytes()[2..], &[0, 0], b"user\0anybody\0database\0any\0\0"].concat();
+    socket.write_all(&message(None, &startup)).unwrap();
+    socket
+        .write_all(&message(
+            Some(b'Q'),
+            b"CREATE TABLE t (k text PRIMARY KEY); INSERT INTO t (k) VALUES ('a')\0",
+        ))
+        .unwrap();
+    let mut received = Vec::new();
+    let tag = b"INSERT 0 1\0";
+    while !received.windows(tag.len()).any(|window| window == tag) {
+        let mut bytes = [0; 1024];
+        let len = socket.read(&mut bytes).unwrap();
+        assert!(len > 0, "the server closed the connection: {:?}", String::from_utf8_lossy(&received));
+        received.extend_from_slice(&bytes[..len]);
+    }
+}
+
+#[test]
+fn a_password_is_refused_for_a_postgres() {
+    let output = Command::new(env!("CARGO_BIN_EXE_picklock"))
+        .args(["serve", "--topology", "postgres", "--password", "secret"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--password is for Redis"));
+}

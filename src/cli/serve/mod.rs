@@ -45,9 +45,10 @@ TIME counts from the start; the host `clients` is everybody who connects from ou
 Examples:
   picklock serve --port 7001
   picklock serve --topology redlock:5 --fault 'pause node-2 at 10s for 3s every 30s'
-  picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'")]
+  picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'
+  picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, or redlock:N
+    /// single, replicated, sentinel, or redlock:N of Redis; or postgres
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
     /// The port of the first server; the others take the next ones
@@ -99,6 +100,12 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     if args.down_after.is_zero() {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
+    if !args.topology.is_redis() && args.password.is_some() {
+        return Err(Failure::Input(
+            "--password is for Redis: the simulated PostgreSQL takes every user without one; leave it out"
+                .to_owned(),
+        ));
+    }
     memory::give_back();
     let servers = topology::servers(args.topology);
     let ports = ports(args.port, servers.len())?;
@@ -114,8 +121,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let ending = Arc::new(AtomicBool::new(false));
     let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, commands.clone(), Arc::clone(&stop));
-    let served = topology::served(servers, &doors);
-    let settings = complete(PARAMS, &plan.world.store, plan.world.ttl);
+    let served = topology::served(args.topology, servers, &doors);
+    let params = if args.topology.is_redis() { PARAMS } else { picklock_postgres::KIND.params };
+    let settings = complete(params, &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
     let own = Own {
         version: args.version,
@@ -124,12 +132,17 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         ending,
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
-    let last = (args.topology == Topology::Single).then(|| Arc::clone(&stop));
+    let alone = matches!(args.topology, Topology::Single | Topology::Postgres);
+    let last = alone.then(|| Arc::clone(&stop));
+    let is_redis = args.topology.is_redis();
     let start: Serve = Arc::new(move |context| {
         let (last, own, commands, host) =
             (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
         Box::pin(async move {
-            serve_own(context, own).await;
+            match is_redis {
+                true => serve_own(context, own).await,
+                false => picklock_postgres::serve(context).await,
+            }
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.
@@ -193,9 +206,12 @@ fn plan(args: &ServeArgs) -> Plan {
             final_client: false,
             ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
-            store: Settings::default()
-                .with(DOWN_AFTER, args.down_after)
-                .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
+            store: match args.topology.is_redis() {
+                true => Settings::default()
+                    .with(DOWN_AFTER, args.down_after)
+                    .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
+                false => Settings::default(),
+            },
         },
         workload: String::new(),
         clients: Vec::new(),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 
 use picklock_model::trace::Role;
+use picklock_postgres::Postgres;
 use picklock_redis::Redis;
 use picklock_sim::live::Served;
 use picklock_sim::store::{Member, StoreSpec as _};
@@ -20,6 +21,15 @@ pub(crate) enum Topology {
     Sentinel,
     /// So many independent primaries.
     Redlock(u16),
+    /// One PostgreSQL server.
+    Postgres,
+}
+
+impl Topology {
+    /// True if its servers are those of Redis.
+    pub(super) fn is_redis(self) -> bool {
+        self != Topology::Postgres
+    }
 }
 
 /// How many Sentinels watch a primary.
@@ -36,13 +46,14 @@ impl FromStr for Topology {
             "single" => Ok(Topology::Single),
             "replicated" => Ok(Topology::Replicated),
             "sentinel" => Ok(Topology::Sentinel),
+            "postgres" => Ok(Topology::Postgres),
             _ => {
                 let nodes = text.strip_prefix("redlock:").and_then(|nodes| nodes.parse().ok());
                 let nodes = nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes));
                 nodes.map(Topology::Redlock).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel and redlock:N with N \
-                         from 1 to {NODES_MAX}"
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres and redlock:N \
+                         with N from 1 to {NODES_MAX}"
                     )
                 })
             }
@@ -57,6 +68,7 @@ impl fmt::Display for Topology {
             Topology::Replicated => f.write_str("replicated"),
             Topology::Sentinel => f.write_str("sentinel"),
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
+            Topology::Postgres => f.write_str("postgres"),
         }
     }
 }
@@ -69,8 +81,9 @@ pub(super) struct Server {
 
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
-    let primary =
-        |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what: "primary" };
+    let what =
+        if topology.is_redis() { "primary" } else { "PostgreSQL: any user, any database, no password" };
+    let primary = |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what };
     let replica = |nth: u16| Server {
         member: member(format!("replica-{nth}"), 1, Role::Follower),
         what: "replica of node-1",
@@ -80,7 +93,7 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {
-        Topology::Single => (1, 0, 0),
+        Topology::Single | Topology::Postgres => (1, 0, 0),
         Topology::Redlock(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
@@ -91,9 +104,10 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
 
 /// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can
 /// go where a server sends them.
-pub(super) fn served(servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
+pub(super) fn served(topology: Topology, servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
     let served = servers.into_iter().zip(doors).map(|(server, door)| {
-        let port = Redis::default().port(server.member.role);
+        let role = server.member.role;
+        let port = if topology.is_redis() { Redis::default().port(role) } else { Postgres.port(role) };
         let member = Member { door: Some((door.ip().to_string(), door.port())), ..server.member };
         Served { member, door: *door, port }
     });
