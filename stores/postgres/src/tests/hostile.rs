@@ -59,51 +59,57 @@ fn query(sql: &str) -> Vec<u8> {
 
 const STARTUP: &[u8] = b"\0\0\0\x10\0\x03\0\0user\0p\0\0";
 
+/// Four sessions execute statements, each after so many ms; with a number beyond the statements a session is replaced by another one. What
+/// the trace says of locks makes sense.
+fn play(acts: &[(usize, usize, u64)]) {
+    let mut machine = Machine::new(Guarded::default(), []);
+    let mut sessions: Vec<_> = (0..4).map(|_| machine.connect()).collect();
+    for id in &sessions {
+        machine.receive(*id, Origin::default(), STARTUP, now(0));
+    }
+    let set_up = "CREATE TABLE resource (key text PRIMARY KEY, value bigint); INSERT INTO resource VALUES ('a', 1), ('b', 1)";
+    machine.receive(sessions[0], Origin::default(), &query(set_up), now(0));
+    let mut ms = 0;
+    for &(who, act, later) in acts {
+        ms += later;
+        machine.tick(now(ms));
+        match STATEMENTS.get(act) {
+            Some(sql) => machine.receive(sessions[who], Origin::default(), &query(sql), now(ms)),
+            None => {
+                machine.disconnect(sessions[who], now(ms));
+                sessions[who] = machine.connect();
+                machine.receive(sessions[who], Origin::default(), STARTUP, now(ms));
+            }
+        }
+    }
+    for id in &sessions {
+        machine.disconnect(*id, now(ms));
+    }
+    assert_eq!(machine.deadline(), None);
+    let mut locked: Vec<String> = Vec::new();
+    for (_, what) in machine.take_effects().events {
+        match what {
+            What::Created { key } => {
+                assert!(!locked.contains(&key.to_string()), "{} is locked twice", key);
+                locked.push(key.to_string());
+            }
+            What::Deleted { key } => {
+                let at = locked.iter().position(|held| *held == key.as_str());
+                assert!(at.is_some(), "{} was not locked", key);
+                locked.swap_remove(at.unwrap());
+            }
+            _ => {}
+        }
+    }
+    assert!(locked.is_empty(), "{:?} are locked for ever", locked);
+}
+
 proptest! {
     #[test]
     fn locks_are_reported_one_after_another(
         acts in prop::collection::vec((0..4_usize, 0..STATEMENTS.len() + 2, 0..400_u64), 0..60),
     ) {
-        let mut machine = Machine::new(Guarded::default(), []);
-        let mut sessions: Vec<_> = (0..4).map(|_| machine.connect()).collect();
-        for id in &sessions {
-            machine.receive(*id, Origin::default(), STARTUP, now(0));
-        }
-        let set_up = "CREATE TABLE resource (key text PRIMARY KEY, value bigint); INSERT INTO resource VALUES ('a', 1), ('b', 1)";
-        machine.receive(sessions[0], Origin::default(), &query(set_up), now(0));
-        let mut ms = 0;
-        for (who, act, later) in acts {
-            ms += later;
-            machine.tick(now(ms));
-            match STATEMENTS.get(act) {
-                Some(sql) => machine.receive(sessions[who], Origin::default(), &query(sql), now(ms)),
-                None => {
-                    machine.disconnect(sessions[who], now(ms));
-                    sessions[who] = machine.connect();
-                    machine.receive(sessions[who], Origin::default(), STARTUP, now(ms));
-                }
-            }
-        }
-        for id in &sessions {
-            machine.disconnect(*id, now(ms));
-        }
-        prop_assert_eq!(machine.deadline(), None);
-        let mut locked: Vec<String> = Vec::new();
-        for (_, what) in machine.take_effects().events {
-            match what {
-                What::Created { key } => {
-                    prop_assert!(!locked.contains(&key.to_string()), "{} is locked twice", key);
-                    locked.push(key.to_string());
-                }
-                What::Deleted { key } => {
-                    let at = locked.iter().position(|held| *held == key.as_str());
-                    prop_assert!(at.is_some(), "{} was not locked", key);
-                    locked.swap_remove(at.unwrap());
-                }
-                _ => {}
-            }
-        }
-        prop_assert!(locked.is_empty(), "{:?} are locked for ever", locked);
+        play(&acts);
     }
 
     #[test]
@@ -122,4 +128,20 @@ proptest! {
         let fresh = machine.connect();
         machine.receive(fresh, Origin::default(), &raw, now(0));
     }
+}
+
+/// The number of a statement.
+fn act(sql: &str) -> usize {
+    STATEMENTS.iter().position(|statement| *statement == sql).unwrap()
+}
+
+#[test]
+fn who_is_cancelled_as_its_wait_ends_goes_on_to_wait_for_what_it_asks_next() {
+    play(&[
+        (1, act("BEGIN; DELETE FROM resource WHERE key = 'a'; INSERT INTO resource VALUES ('a', 5)"), 0),
+        (3, act("SELECT pg_advisory_lock(1)"), 0),
+        (2, act("SELECT value FROM resource WHERE key = 'a' FOR SHARE"), 0),
+        (2, act("SELECT pg_advisory_lock(1)"), 0),
+        (0, act("SELECT pg_terminate_backend(1002), pg_cancel_backend(1003)"), 0),
+    ]);
 }

@@ -41,6 +41,8 @@ impl Waits {
     /// A session waits no longer, because it gave up.
     pub(crate) fn leave(&mut self, session: SessionId) {
         self.ends.retain(|(_, waiter)| *waiter != session);
+        // What it waited for may just have come.
+        self.woken.retain(|woken| *woken != session);
         if let Some(Wait::Lock { tag, .. }) = self.waiting.remove(&session) {
             let woken = self.locks.leave(session, &tag);
             self.wake(woken);
