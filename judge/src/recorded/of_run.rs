@@ -27,7 +27,7 @@ pub fn of_run(trace: &Trace) -> Vec<Line<'_>> {
         releasing: BTreeSet::new(),
         history: &history,
     };
-    for info in trace.hosts.iter().filter(|info| info.role != Role::Monitor) {
+    for info in trace.hosts.iter().filter(|info| !matches!(info.role, Role::Monitor | Role::Proxy)) {
         writer.lines.push(Line {
             host: Some(Cow::Borrowed(&info.name)),
             ending: Some(Ending::Info),
@@ -135,7 +135,7 @@ impl<'t> Writer<'t, '_> {
             What::WriteAcknowledged { key } => self.change(event, key, Ending::Ok),
             What::WriteUnknown { key } => self.change(event, key, Ending::Info),
             What::WriteRefused { key } => self.change(event, key, Ending::Fail),
-            What::Crashed { .. } if role != Some(Role::Monitor) => {
+            What::Crashed { .. } if !matches!(role, Some(Role::Monitor | Role::Proxy)) => {
                 self.releasing.retain(|(client, _)| *client != event.host);
                 self.fact(event, Operation::Crash, None);
             }

@@ -28,6 +28,8 @@ pub enum Role {
     /// Keeps no data: it watches a store together with others, and makes one of its followers the leader.
     #[serde(alias = "watcher")]
     Monitor,
+    /// Keeps no data: it carries what clients and a store say to each other.
+    Proxy,
     /// The guarded resource.
     Resource,
 }

@@ -238,10 +238,11 @@ fn hosts(story: &Story, steps: &[Step], arrows: &[Arrow], overlap: Option<Overla
     all.sort_by_key(|host| {
         let place = match story.trace.role(*host) {
             Some(Role::Client) => 0,
-            Some(Role::Leader) => 1,
-            Some(Role::Follower) => 2,
-            Some(Role::Monitor) => 3,
-            Some(Role::Resource) | None => 4,
+            Some(Role::Proxy) => 1,
+            Some(Role::Leader) => 2,
+            Some(Role::Follower) => 3,
+            Some(Role::Monitor) => 4,
+            Some(Role::Resource) | None => 5,
         };
         (place, *host)
     });

@@ -17,6 +17,7 @@ pub(super) fn whom(signature: &Signature) -> String {
         Role::Leader => "a store",
         Role::Follower => "a replica",
         Role::Monitor => "a monitor",
+        Role::Proxy => "a pooler",
     };
     let way = match (signature.fault.as_str(), signature.backwards) {
         ("clock-step", true) => " backwards",
@@ -43,6 +44,7 @@ pub(super) fn step(signature: &Signature) -> String {
         Some(Role::Leader) => "a store",
         Some(Role::Follower) => "a replica",
         Some(Role::Monitor) => "a monitor",
+        Some(Role::Proxy) => "a pooler",
     };
     let before = signature.edge == Edge::Before;
     match (signature.access, before) {

@@ -111,5 +111,5 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 }
 
 fn nodes(draw: &Draw<'_>) -> Vec<String> {
-    draw.servers(|role| role != Role::Monitor)
+    draw.servers(|role| matches!(role, Role::Leader | Role::Follower))
 }

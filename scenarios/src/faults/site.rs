@@ -127,7 +127,7 @@ pub(super) fn clients(role: Role) -> bool {
 
 /// Members of stores.
 pub(super) fn servers(role: Role) -> bool {
-    matches!(role, Role::Leader | Role::Follower | Role::Monitor)
+    matches!(role, Role::Leader | Role::Follower | Role::Monitor | Role::Proxy)
 }
 
 /// Every process but the resource.

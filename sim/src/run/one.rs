@@ -156,7 +156,7 @@ fn ignores_loss(belief: Belief) -> Belief {
 fn keeper_of(store: &Store) -> Keeper {
     let spec = Arc::clone(&store.spec);
     Keeper::new(Arc::new(move |role| match role {
-        Role::Leader | Role::Follower | Role::Monitor => reading(&spec, role),
+        Role::Leader | Role::Follower | Role::Monitor | Role::Proxy => reading(&spec, role),
         Role::Client | Role::Resource => Box::new(|_, _| None),
     }))
 }

@@ -14,6 +14,7 @@
 //! | room | what |
 //! | --- | --- |
 //! | `spec` | PostgreSQL as a store kind: its name and its address; it has no parameters |
+//! | `pooler` | a pooler between clients and a server |
 //! | `server` | the simulated server |
 //! | `protocol` | messages of both directions with the values and errors that they carry, and their words in a story |
 //! | `tests` | scripts whose replies a real server has given, servers in a world, hostile bytes |
@@ -39,12 +40,14 @@
 //! SERIALIZABLE finds conflicts of several rows: it is REPEATABLE READ here. The only time zone is UTC. Timeouts follow the monotonic
 //! clock. A scan gives rows in the order in which their versions were made.
 
+mod pooler;
 mod protocol;
 mod server;
 mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use pooler::{Mode, Rules};
 pub use server::{Delivery, Effects, Guarded, Machine, Now, Record, SessionId, serve};
 pub use spec::{KIND, Postgres};
 

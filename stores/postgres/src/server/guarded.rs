@@ -6,6 +6,8 @@
 //! transaction that changed one has written it when it commits, because nobody sees it before. A row that is inserted there
 //! is a register as it was in the beginning, and no write.
 
+use std::collections::BTreeMap;
+
 use picklock_model::ids::Key;
 use picklock_model::trace::What;
 
@@ -70,10 +72,13 @@ pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, name: &str, deed: &De
     }
 }
 
-/// The key of an advisory lock in the trace; none of another lock.
-pub(crate) fn advisory_key(tag: &Tag) -> Option<Key> {
+/// The key of an advisory lock in the trace, none of another lock: the text of which `hashtext` has made its number, if one did.
+pub(crate) fn advisory_key(tag: &Tag, hashed: &BTreeMap<i64, String>) -> Option<Key> {
     match tag {
-        Tag::Advisory(Advisory::One(number)) => Some(Key::new(&format!("advisory {number}"))),
+        Tag::Advisory(Advisory::One(number)) => Some(match hashed.get(number) {
+            Some(text) => Key::new(text),
+            None => Key::new(&format!("advisory {number}")),
+        }),
         Tag::Advisory(Advisory::Two(a, b)) => Some(Key::new(&format!("advisory {a},{b}"))),
         Tag::Row(_) => None,
     }

@@ -66,6 +66,8 @@ pub struct Machine {
     pub(crate) owners: BTreeMap<Xid, SessionId>,
     /// Signals that were sent and not handled yet.
     pub(crate) signals: VecDeque<(SessionId, Signal)>,
+    /// The texts of which numbers were made.
+    pub(crate) hashed: BTreeMap<i64, String>,
     last_session: u64,
 }
 
@@ -86,6 +88,7 @@ impl Machine {
             effects: Effects::default(),
             owners: BTreeMap::new(),
             signals: VecDeque::new(),
+            hashed: BTreeMap::new(),
             last_session: 0,
         }
     }

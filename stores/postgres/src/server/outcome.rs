@@ -162,8 +162,8 @@ impl Machine {
 
     /// Makes a commit known.
     fn publish(&mut self, origin: Origin, ended: Ended) {
-        self.effects.log.extend(ended.created.into_iter().map(Record::table));
         self.come_and_gone(origin, &ended);
+        self.effects.log.extend(ended.created.into_iter().map(Record::table));
         self.effects.log.extend(ended.died.into_iter().map(|(place, _)| Record::row(place, None)));
         for (place, row, changed) in ended.born {
             if changed {
@@ -221,7 +221,7 @@ impl Machine {
     pub(crate) fn took(&mut self, id: SessionId, tag: Tag) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let origin = session.origin;
-        if let Some(key) = advisory_key(&tag)
+        if let Some(key) = advisory_key(&tag, &self.hashed)
             && session.reported.insert(tag)
         {
             self.effects.events.push((origin, What::Created { key }));
@@ -234,7 +234,9 @@ impl Machine {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let origin = session.origin;
         for tag in tags.iter().filter(|tag| session.reported.remove(tag)) {
-            self.effects.events.extend(advisory_key(tag).map(|key| (origin, What::Deleted { key })));
+            self.effects
+                .events
+                .extend(advisory_key(tag, &self.hashed).map(|key| (origin, What::Deleted { key })));
         }
     }
 

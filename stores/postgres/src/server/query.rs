@@ -27,6 +27,9 @@ pub(super) fn plan_ends(plan: Option<&Arc<Plan>>) -> bool {
     plan.is_none_or(|plan| matches!(&plan.kind, Kind::Control(statement) if ends(statement)))
 }
 
+/// So many texts of which `hashtext` has made a number are remembered.
+const MOST_HASHED: usize = 1_000;
+
 impl Machine {
     pub(crate) fn handle(&mut self, id: SessionId, message: Message, now: Now) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
@@ -323,6 +326,11 @@ impl Machine {
                 Effect::Read { schema, row, columns } => {
                     if let Some(name) = schema.name_of(&row) {
                         self.record(origin, &schema.name, &name, &Deed::Read(&row, &columns));
+                    }
+                }
+                Effect::Hashed(number, text) => {
+                    if self.hashed.len() < MOST_HASHED {
+                        self.hashed.entry(number).or_insert(text);
                     }
                 }
                 Effect::Took(tag) => self.took(id, tag),

@@ -32,7 +32,11 @@ impl Lock for NoLock {
 }
 
 async fn connect(host: &Host) -> tokio_postgres::Client {
-    let stream = host.connect("node-1", PORT).await.unwrap();
+    connect_to(host, "node-1").await
+}
+
+pub(super) async fn connect_to(host: &Host, server: &str) -> tokio_postgres::Client {
+    let stream = host.connect(server, PORT).await.unwrap();
     let (client, connection) = Config::new().user("postgres").connect_raw(stream, NoTls).await.unwrap();
     host.spawn(async move {
         // A connection that breaks shows in the queries that wait for it.
@@ -42,7 +46,7 @@ async fn connect(host: &Host) -> tokio_postgres::Client {
 }
 
 /// The first field of the first row of an answer.
-async fn ask(client: &tokio_postgres::Client, sql: &str) -> Result<Option<String>, String> {
+pub(super) async fn ask(client: &tokio_postgres::Client, sql: &str) -> Result<Option<String>, String> {
     let messages = client.simple_query(sql).await.map_err(|error| match error.code() {
         Some(code) => code.code().to_owned(),
         None => "no answer".to_owned(),
@@ -58,21 +62,32 @@ const SET_UP: &str = "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY,
 const LOCK: &str = "BEGIN; SELECT value FROM resource WHERE key = 'k' FOR UPDATE";
 
 /// The program of a client in a test.
-type Script = fn(Host) -> BoxFuture<'static, ()>;
+pub(super) type Script = fn(Host) -> BoxFuture<'static, ()>;
 
-fn at(ms: u64, host: &str, action: Action) -> Injection {
+pub(super) fn at(ms: u64, host: &str, action: Action) -> Injection {
     let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
     Injection { fault: "test".into(), when, target: Target::host(host), action }
 }
 
-const fn ms(ms: u64) -> Duration {
+pub(super) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
 /// Runs a script on each client; those that die need not come to its end.
 fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (Run, Vec<bool>) {
-    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
-        .on_stores(Topology::independent(1), Postgres);
+    play_with(engine, Postgres::default(), ms(30_000), scripts, injections)
+}
+
+/// The same on a server of this kind, in a world that lasts so long.
+pub(super) fn play_with(
+    engine: Engine,
+    kind: Postgres,
+    horizon: Duration,
+    scripts: &[Script],
+    injections: Vec<Injection>,
+) -> (Run, Vec<bool>) {
+    let design =
+        Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on_stores(Topology::independent(1), kind);
     let name = |nth: usize| format!("client-{}", nth + 1);
     let clients = (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new()));
     let plan = Plan {
@@ -81,7 +96,7 @@ fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> (R
         world: WorldSpec {
             ttl: ms(1000),
             wait: ms(1000),
-            horizon: ms(30_000),
+            horizon,
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
             stock: 0,

@@ -64,7 +64,7 @@ pub(super) fn call(
 }
 
 /// A function that gives the same value throughout a statement.
-fn stable(scene: &Scene<'_>, function: Function, args: &[Value]) -> Result<Value, SqlError> {
+fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<Value, SqlError> {
     Ok(match (function, args) {
         (Function::Now, _) => Value::Time(scene.began),
         (Function::StatementTimestamp, _) => Value::Time(scene.statement_began),
@@ -80,7 +80,9 @@ fn stable(scene: &Scene<'_>, function: Function, args: &[Value]) -> Result<Value
             }
         }
         (Function::HashText, [Value::Text(text)]) => {
-            Value::Int(i64::from(hash(text.as_bytes()).cast_signed()))
+            let number = i64::from(hash(text.as_bytes()).cast_signed());
+            scene.effects.push(Effect::Hashed(number, text.clone()));
+            Value::Int(number)
         }
         (Function::Coalesce, args) => {
             args.iter().find(|arg| **arg != Value::Null).cloned().unwrap_or(Value::Null)

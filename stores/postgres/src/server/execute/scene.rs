@@ -44,6 +44,8 @@ pub(crate) enum Effect {
         row: Row,
         columns: Vec<usize>,
     },
+    /// It made a number of a text, as clients do to name an advisory lock.
+    Hashed(i64, String),
     /// It took an advisory lock alone that the session did not have alone.
     Took(Tag),
     /// The session has this lock alone no more.
