@@ -35,6 +35,10 @@ pub(crate) static ALL: &[&Family] = &[
     &lockless::queue::FAMILY,
     &postgres::row_lock::FAMILY,
     &postgres::row_lock_outside::FAMILY,
+    &postgres::skip_locked::FAMILY,
+    &postgres::advisory::FAMILY,
+    &postgres::advisory_pooled::FAMILY,
+    &postgres::lease_row::FAMILY,
     &postgres::unique_row::FAMILY,
     &postgres::optimistic_row::FAMILY,
 ];

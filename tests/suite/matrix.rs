@@ -66,13 +66,14 @@ fn every_cell_of_the_matrix_is_as_expected() {
 }
 
 /// Cells that are unknown because their fault decides nothing, and why it cannot.
-const UNDECIDED: [(&str, &str, &str); 9] = [
+const UNDECIDED: [(&str, &str, &str); 10] = [
     ("permits", "clock-step", "its leases are reckoned by the clients' clocks, and only the stores' jump"),
     ("optimistic", "client-crash", "a change that its client died in is not acknowledged to anybody"),
     ("optimistic", "lost-reply", "a change whose reply was lost is not acknowledged to anybody"),
     ("unique-index", "client-crash", "a change that its client died in is not acknowledged to anybody"),
     ("queue", "client-crash", "a change that its client died in is not acknowledged to anybody"),
     ("queue", "lost-reply", "a change whose reply was lost is not acknowledged to anybody"),
+    ("lease-row", "clock-step", "its leases are reckoned by the clients' clocks, and only the stores' jump"),
     ("optimistic-row", "client-crash", "a change that its client died in is not acknowledged to anybody"),
     ("optimistic-row", "lost-reply", "a change whose reply was lost is not acknowledged to anybody"),
     ("optimistic-row", "clock-step", "the clock jumps of a store that holds a lock, and there is none"),

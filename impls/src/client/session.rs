@@ -146,6 +146,14 @@ impl Session {
         self.within(span, self.client.query_typed(sql, params)).await
     }
 
+    /// Executes one statement: its rows.
+    ///
+    /// # Errors
+    /// As [`run`](Session::run).
+    pub async fn rows(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>, PostgresError> {
+        self.query(sql, params, self.timeout).await
+    }
+
     /// True if the connection is known to be gone: nothing can be sent on it any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -12,6 +12,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
+use picklock_postgres::Postgres;
 use picklock_sim::design::{Conditions, Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Direct, LockError};
@@ -35,7 +36,7 @@ pub(crate) static FAMILY: Family = Family {
         let client =
             move |context: Context| async move { Ok(Client::direct(OptimisticRow::new(&context, timed)?)) };
         let design = Design::new("", client)
-            .on_stores(Topology::independent(1), picklock_postgres::Postgres)
+            .on_stores(Topology::independent(1), Postgres::default())
             .persistent()
             .believing(Belief::None)
             .guarding_own_data();
@@ -54,7 +55,6 @@ const UPDATE: &str = "UPDATE resource SET value = $2, version = version + 1 WHER
 struct OptimisticRow {
     host: Host,
     pool: Pool,
-    timeout: Option<Duration>,
 }
 
 /// A row as it was read.
@@ -66,7 +66,7 @@ struct Read {
 impl OptimisticRow {
     fn new(context: &Context, timed: bool) -> Result<OptimisticRow, LockError> {
         let timeout = timed.then(|| ANSWER_LEASES * context.ttl);
-        Ok(OptimisticRow { host: context.host.clone(), pool: Pool::new(context, timeout)?, timeout })
+        Ok(OptimisticRow { host: context.host.clone(), pool: Pool::new(context, timeout)? })
     }
 
     /// Reads the row of a key, which is there afterwards.
@@ -92,7 +92,7 @@ impl OptimisticRow {
     }
 
     async fn read_once(&self, session: &Session, key: &Key) -> Result<Option<Read>, PostgresError> {
-        let rows = session.query(READ, &[(&key.as_str(), Type::TEXT)], self.timeout).await?;
+        let rows = session.rows(READ, &[(&key.as_str(), Type::TEXT)]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(Read { value: row.try_get(0)?, version: row.try_get(1)? }))
     }

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
+use picklock_postgres::Postgres;
 use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
@@ -27,7 +28,9 @@ use picklock_sim::store::Topology;
 use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
 
-use super::waiting::{ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, Waiting, answer_time};
+use super::fencing;
+use super::waiting::{ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, Queued, Waiting, answer_time, queue};
+use crate::client::pool::Pool;
 use crate::client::session::{self, PostgresError, Session, server_of};
 
 /// The family of designs that lock the row that they change, on one PostgreSQL server.
@@ -38,8 +41,12 @@ pub static FAMILY: Family = Family {
     source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
     params: params![GIVE_UP, CLIENT_TIMEOUT, READING],
     build: |args| {
-        let locking = if args.get(READING) == "plain" { "" } else { " FOR UPDATE" };
-        design(args, locking).guarding_own_data()
+        let clause = if args.get(READING) == "plain" { "" } else { FOR_UPDATE };
+        let waiting = Waiting::of(args);
+        let client = move |context: Context| async move {
+            Ok(Client::lock(RowLock::new(&context, waiting, Locking { clause, fenced: false })?))
+        };
+        of_connections(args, Design::new("", client), Postgres::default()).guarding_own_data()
     },
 };
 
@@ -50,18 +57,24 @@ const READING: Param<Word> = Param {
     doc: "how the row is read: plain locks nothing, which is the mistake to be found",
 };
 
-/// A design whose clients lock rows with this clause.
-pub(super) fn design(args: &Args, locking: &'static str) -> Design {
-    let waiting = Waiting::of(args);
-    let client =
-        move |context: Context| async move { Ok(Client::lock(RowLock::new(&context, waiting, locking)?)) };
-    let design = Design::new("", client)
-        .on_stores(Topology::independent(1), picklock_postgres::Postgres)
-        .persistent()
-        .without_leases()
-        .held_by_connection();
+pub(super) const FOR_UPDATE: &str = " FOR UPDATE";
+
+/// A design on one server of this kind whose grants last as long as their connections.
+pub(super) fn of_connections(args: &Args, design: Design, kind: Postgres) -> Design {
+    let design =
+        design.on_stores(Topology::independent(1), kind).persistent().without_leases().held_by_connection();
     let waits = answer_time(args, Duration::from_secs(1)).is_some();
-    if waits { design.answered_within(ANSWER_LEASES) } else { design }
+    // A statement that waits for its lock has the client's time-out after that.
+    if waits { design.answered_within(2 * ANSWER_LEASES - 1) } else { design }
+}
+
+/// How a client locks a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Locking {
+    /// The clause by which a SELECT locks its row.
+    pub(super) clause: &'static str,
+    /// True if a grant has a token.
+    pub(super) fenced: bool,
 }
 
 /// The table of the rows: those of `resource` are registers of the guarded resource.
@@ -72,13 +85,14 @@ const READ: &str = "SELECT value FROM resource WHERE key = $1";
 const UPDATE: &str = "UPDATE resource SET value = $2 WHERE key = $1";
 
 /// A client that locks rows.
-struct RowLock {
+pub(super) struct RowLock {
     host: Host,
     server: String,
     ttl: Duration,
     waiting: Waiting,
-    /// The clause by which a SELECT locks its row.
-    locking: &'static str,
+    locking: Locking,
+    /// Sessions that are used again.
+    free: Pool,
     /// The rows that are known to be there.
     known: Mutex<BTreeSet<Key>>,
     /// The transactions under way.
@@ -86,57 +100,69 @@ struct RowLock {
 }
 
 /// A transaction that has locked a row.
-struct Held(Session);
+pub(super) struct Held(Session);
 
 impl RowLock {
-    fn new(context: &Context, waiting: Waiting, locking: &'static str) -> Result<RowLock, LockError> {
+    pub(super) fn new(context: &Context, waiting: Waiting, locking: Locking) -> Result<RowLock, LockError> {
         Ok(RowLock {
             host: context.host.clone(),
             server: server_of(context)?,
             ttl: context.ttl,
             waiting,
             locking,
+            free: Pool::new(context, waiting.answer(context.ttl))?,
             known: Mutex::default(),
             held: Mutex::default(),
         })
     }
 
-    /// Locks a row, waiting for it at most so long; none if that was too short.
+    /// Locks a row, waiting for it at most so long; none if that was too short, or somebody has it and the clause does not wait.
     async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Held>, PostgresError> {
-        let answer = self.waiting.answer(self.ttl);
-        let session = Session::open(&self.host, &self.server, answer).await?;
+        let session = self.free.take().await?;
         if !self.known.lock().await.contains(key) {
             session.run(SET_UP).await?;
+            if self.locking.fenced {
+                session.run(fencing::CREATE).await?;
+            }
             session.execute(INSERT, &[(&key.as_str(), Type::TEXT)]).await?;
             self.known.lock().await.insert(key.clone());
         }
         session.run(&self.waiting.begin(wait)).await?;
-        let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking);
+        let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking.clause);
         let place = (&self.host, &*self.server, &session);
         let name = key.as_str();
         let params: [session::Param<'_>; 1] = [(&name, Type::TEXT)];
-        let locked = self.waiting.lock(place, (&select, &params), wait, answer).await?;
-        Ok(locked.then_some(Held(session)))
+        let answer = self.waiting.answer(self.ttl);
+        let Some(rows) = self.waiting.lock(place, (&select, &params), wait, answer).await? else {
+            return Ok(None);
+        };
+        if rows.is_empty() {
+            session.run("ROLLBACK").await?;
+            self.free.put(session);
+            return Ok(None);
+        }
+        Ok(Some(Held(session)))
     }
 
-    async fn wait_for(&self, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let Some(held) = self.lock(key, wait).await? else { return Ok(None) };
-        let owner = self.host.rng().owner_id();
-        self.held.lock().await.insert(key.clone(), held);
-        Ok(Some(Grant::new(key, owner)))
+    /// Ends the transaction of a grant: its session, which is free.
+    pub(super) async fn commit(&self, grant: &Grant) -> Result<Session, LockError> {
+        let held = self.held.lock().await.remove(&grant.key);
+        let held = held.ok_or_else(|| LockError::new("this client does not hold the row").undone())?;
+        held.commit().await?;
+        Ok(held.0)
+    }
+
+    /// Keeps a session to be used again.
+    pub(super) fn keep(&self, session: Session) {
+        self.free.put(session);
     }
 }
 
 impl Held {
-    async fn apply(
-        &self,
-        key: &Key,
-        operation: Operation,
-        timeout: Option<Duration>,
-    ) -> Result<Applied, ResourceError> {
+    async fn apply(&self, key: &Key, operation: Operation) -> Result<Applied, ResourceError> {
         match operation {
             Operation::Read => {
-                let rows = self.0.query(READ, &[(&key.as_str(), Type::TEXT)], timeout).await;
+                let rows = self.0.rows(READ, &[(&key.as_str(), Type::TEXT)]).await;
                 let rows = rows.map_err(|_| ResourceError::Undone)?;
                 let value = rows.first().and_then(|row| row.try_get(0).ok());
                 value.map(Applied::Now).ok_or(ResourceError::Undone)
@@ -151,7 +177,7 @@ impl Held {
         }
     }
 
-    async fn commit(self) -> Result<(), LockError> {
+    async fn commit(&self) -> Result<(), LockError> {
         if self.0.is_closed() {
             return Err(LockError::new("the connection was lost before the commit").undone());
         }
@@ -163,44 +189,41 @@ impl Held {
     }
 }
 
-impl Lock for RowLock {
-    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.wait_for(key, self.waiting.slice(self.ttl / 2, self.ttl)).await
+impl Queued for RowLock {
+    async fn wait_for(&self, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let Some(held) = self.lock(key, wait).await? else { return Ok(None) };
+        let mut grant = Grant::new(key, self.host.rng().owner_id());
+        if self.locking.fenced {
+            grant.token = fencing::draw(&held.0).await?;
+        }
+        self.held.lock().await.insert(key.clone(), held);
+        Ok(Some(grant))
     }
 
-    /// Waits in the server's queue. It asks again after an error, and when a statement may wait no longer, as a new one at its end.
+    fn slice(&self, wait: Duration) -> Duration {
+        self.waiting.slice(wait, self.ttl)
+    }
+}
+
+impl Lock for RowLock {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.wait_for(key, self.slice(self.ttl / 2)).await
+    }
+
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let give_up = host.monotonic() + wait;
-        loop {
-            let left = give_up.since(host.monotonic());
-            host.begin_attempt();
-            let outcome = self.wait_for(key, self.waiting.slice(left, self.ttl)).await;
-            match outcome {
-                Ok(None) if host.monotonic() < give_up => continue,
-                Ok(_) => return outcome,
-                Err(_) => {}
-            }
-            let pause = self.retry();
-            let pause = host.rng().span(pause.min, pause.max);
-            if host.monotonic() + pause >= give_up {
-                return outcome;
-            }
-            host.sleep(pause).await;
-        }
+        queue(self, host, key, wait).await
     }
 
     /// A transaction of which a statement failed is dropped with its session, which rolls it back.
     async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
         let held = self.held.lock().await.remove(&grant.key);
         let held = held.ok_or(ResourceError::Undone)?;
-        let applied = held.apply(&grant.key, operation, self.waiting.answer(self.ttl)).await?;
+        let applied = held.apply(&grant.key, operation).await?;
         self.held.lock().await.insert(grant.key.clone(), held);
         Ok(applied)
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let held = self.held.lock().await.remove(&grant.key);
-        let held = held.ok_or_else(|| LockError::new("this client does not hold the row").undone())?;
-        held.commit().await
+        self.commit(&grant).await.map(drop)
     }
 }

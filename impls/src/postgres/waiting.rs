@@ -12,8 +12,11 @@
 
 use std::time::Duration;
 
+use picklock_model::ids::Key;
 use picklock_sim::host::Host;
+use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::{Args, Param, Word};
+use tokio_postgres::Row;
 
 use crate::client::session::{Param as Value, PostgresError, Session};
 
@@ -60,7 +63,7 @@ enum GiveUp {
 impl Waiting {
     /// As the parameters give it.
     pub(super) fn of(args: &Args) -> Waiting {
-        let give_up = match args.get(GIVE_UP) {
+        let give_up = match args.find(GIVE_UP).unwrap_or(GIVE_UP.default) {
             "cancel" => GiveUp::Cancel,
             "leave" => GiveUp::Leave,
             _ => GiveUp::LockTimeout,
@@ -89,7 +92,13 @@ impl Waiting {
         }
     }
 
-    /// Executes a statement that may wait for a lock, for so long. `Ok(false)`: the wait is over.
+    /// The statement after which those of a session wait so long for a lock; none if nothing is to be said.
+    pub(super) fn set(self, wait: Duration) -> Option<String> {
+        let ms = wait.as_millis().max(1);
+        (self.give_up == GiveUp::LockTimeout).then(|| format!("SET lock_timeout = {ms}"))
+    }
+
+    /// Executes a statement that may wait for a lock, for so long: its rows. None: the wait is over.
     ///
     /// # Errors
     /// When the server refused the statement for another reason, or did not answer in time.
@@ -99,7 +108,7 @@ impl Waiting {
         (sql, params): (&str, &[Value<'_>]),
         wait: Duration,
         answer: Option<Duration>,
-    ) -> Result<bool, PostgresError> {
+    ) -> Result<Option<Vec<Row>>, PostgresError> {
         let outcome = match self.give_up {
             GiveUp::LockTimeout => session.query(sql, params, answer.map(|answer| wait + answer)).await,
             GiveUp::Leave => session.query(sql, params, Some(wait)).await,
@@ -116,9 +125,48 @@ impl Waiting {
             }
         };
         match outcome {
-            Ok(_) => Ok(true),
-            Err(error) if error.is_lock_not_available() || error.is_cancelled() => Ok(false),
+            Ok(rows) => Ok(Some(rows)),
+            Err(error) if error.is_lock_not_available() || error.is_cancelled() => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// A lock that the server keeps a queue for.
+pub(super) trait Queued: Lock {
+    /// Waits in the queue for so long. None: that was too short.
+    fn wait_for(
+        &self,
+        key: &Key,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Option<Grant>, LockError>> + Send;
+
+    /// How long one statement may wait, of this whole wait.
+    fn slice(&self, wait: Duration) -> Duration;
+}
+
+/// Waits in the server's queue. It asks again after an error, and when a statement may wait no longer, as a new one at its end.
+pub(super) async fn queue<L: Queued>(
+    lock: &L,
+    host: &Host,
+    key: &Key,
+    wait: Duration,
+) -> Result<Option<Grant>, LockError> {
+    let give_up = host.monotonic() + wait;
+    loop {
+        let left = give_up.since(host.monotonic());
+        host.begin_attempt();
+        let outcome = lock.wait_for(key, lock.slice(left)).await;
+        match outcome {
+            Ok(None) if host.monotonic() < give_up => continue,
+            Ok(_) => return outcome,
+            Err(_) => {}
+        }
+        let pause = lock.retry();
+        let pause = host.rng().span(pause.min, pause.max);
+        if host.monotonic() + pause >= give_up {
+            return outcome;
+        }
+        host.sleep(pause).await;
     }
 }

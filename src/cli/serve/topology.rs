@@ -107,7 +107,8 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
 pub(super) fn served(topology: Topology, servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
     let served = servers.into_iter().zip(doors).map(|(server, door)| {
         let role = server.member.role;
-        let port = if topology.is_redis() { Redis::default().port(role) } else { Postgres.port(role) };
+        let port =
+            if topology.is_redis() { Redis::default().port(role) } else { Postgres::default().port(role) };
         let member = Member { door: Some((door.ip().to_string(), door.port())), ..server.member };
         Served { member, door: *door, port }
     });
