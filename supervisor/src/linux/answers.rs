@@ -38,10 +38,11 @@ const STEADY: [&str; 15] = [
 ];
 
 /// The files of processes and threads that count the machine's time or its memory.
-const COUNTED: [&str; 14] = [
+const COUNTED: [&str; 15] = [
     "clear_refs",
     "io",
     "latency",
+    "mountstats",
     "net/softnet_stat",
     "numa_maps",
     "pagemap",
@@ -112,6 +113,10 @@ impl Asked<'_> {
                 Ok(text) => one_processor(&text),
                 Err(_) => return Answered::Real,
             },
+            "/proc/cgroups" => match std::fs::read_to_string("/proc/cgroups") {
+                Ok(text) => without_counts(&text),
+                Err(_) => return Answered::Real,
+            },
             "/sys/devices/system/cpu/online" | "/sys/devices/system/cpu/possible" | "/sys/devices/system/cpu/present" => {
                 "0\n".to_owned()
             }
@@ -162,15 +167,28 @@ impl Asked<'_> {
             )),
             "statm" => Answered::Text("20000 3000 1000 100 0 5000 0\n".to_owned()),
             "status" => self.status_of(rest).map_or(Answered::Absent, Answered::Text),
+            "mountinfo" | "mounts" => match self.file_of(rest) {
+                Some(text) if file == "mountinfo" => Answered::Text(renumbered(&text)),
+                Some(text) => {
+                    let lines = seen(&text, 1).into_iter().map(|line| line.join(" ") + "\n");
+                    Answered::Text(lines.collect())
+                }
+                None => Answered::Absent,
+            },
             file if file.starts_with("net") && !self.apart.network => Answered::Absent,
             file if COUNTED.contains(&file) => Answered::Absent,
             _ => Answered::Real,
         }
     }
 
+    /// The content of a file below `/proc` as the process sees it.
+    fn file_of(&mut self, rest: &str) -> Option<String> {
+        self.sight.view(self.table.caller(self.thread)).ok()?.read(&format!("proc/{rest}"))
+    }
+
     /// The status of a process as it sees it, but for what the kernel counts.
     fn status_of(&mut self, rest: &str) -> Option<String> {
-        let text = self.sight.view(self.table.caller(self.thread)).ok()?.read(&format!("proc/{rest}"))?;
+        let text = self.file_of(rest)?;
         let lines = text.lines().map(|line| {
             let name = line.split(':').next().unwrap_or_default();
             match name {
@@ -223,6 +241,53 @@ fn is_of_machine(name: &str) -> bool {
         || name.starts_with("/sys/fs/cgroup/") && COUNTERS.iter().any(|end| file.ends_with(end))
 }
 
+/// The controllers of the machine, each with one group: how many there are changes all the time.
+fn without_counts(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+        [name, hierarchy, _, enabled] if !name.starts_with('#') => {
+            format!("{name}\t{hierarchy}\t1\t{enabled}\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// The lines of a table of mounts that can be seen: whether another one lies below depends on how the program was started. `at` is the field
+/// of the place.
+fn seen(text: &str, at: usize) -> Vec<Vec<&str>> {
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let is_seen = |(nth, line): (usize, &Vec<&str>)| {
+        line.len() > at && lines[nth + 1..].iter().all(|later| later.get(at) != line.get(at))
+    };
+    lines.iter().enumerate().filter(|line| is_seen(*line)).map(|(_, line)| line.clone()).collect()
+}
+
+/// The mounts of a process, numbered from 1 on, and so are devices that are none: the kernel numbers those of all, and the groups of mounts
+/// that follow each other.
+fn renumbered(text: &str) -> String {
+    /// The fields of a line: its place, and its device.
+    const PLACE: usize = 4;
+    const DEVICE: usize = 2;
+    let lines = seen(text, PLACE);
+    let is_below = |place: &str, other: &str| {
+        other != place
+            && place.strip_prefix(other).is_some_and(|rest| other.ends_with('/') || rest.starts_with('/'))
+    };
+    let parent = |place: &str| {
+        let above = (1..).zip(&lines).filter(|(_, line)| is_below(place, line[PLACE]));
+        above.max_by_key(|(_, line)| line[PLACE].len()).map_or(0, |(number, _)| number)
+    };
+    let is_group =
+        |field: &str| ["shared:", "master:", "propagate_from:"].iter().any(|group| field.starts_with(group));
+    let line = |(own, line): (usize, &Vec<&str>)| {
+        let device =
+            if line[DEVICE].starts_with("0:") { format!("0:{own}") } else { line[DEVICE].to_owned() };
+        let rest: Vec<&str> = line[DEVICE + 1..].iter().copied().filter(|field| !is_group(field)).collect();
+        format!("{own} {} {device} {}\n", parent(line[PLACE]), rest.join(" "))
+    };
+    (1..).zip(&lines).map(line).collect()
+}
+
 /// The first processor of the machine, at a steady pace.
 fn one_processor(text: &str) -> String {
     let first = text.split("\n\n").next().unwrap_or_default().lines();
@@ -238,6 +303,20 @@ fn one_processor(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mounts_and_groups_have_no_numbers_of_the_machine() {
+        let text = "600 1 254:0 / / rw - ext4 /dev/vda rw\n\
+                    652 600 0:21 / /proc rw shared:12 - proc proc rw\n\
+                    655 652 0:22 / /proc ro master:3 - proc proc rw\n\
+                    660 655 0:23 / /proc/sys ro - proc proc rw\n";
+        let seen = "1 0 254:0 / / rw - ext4 /dev/vda rw\n\
+                    2 1 0:2 / /proc ro - proc proc rw\n\
+                    3 2 0:3 / /proc/sys ro - proc proc rw\n";
+        assert_eq!(renumbered(text), seen);
+        let text = "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t0\t117\t1\n";
+        assert_eq!(without_counts(text), text.replace("117", "1"));
+    }
 
     #[test]
     fn what_is_said_of_network_cards_and_disks_is_of_the_machine_wherever_the_link_leads() {

@@ -153,3 +153,23 @@ fn what_is_not_there_is_not_started() {
     nowhere.dir = Some("/no/such/directory".into());
     assert!(Group::start(&nowhere).is_err());
 }
+
+#[test]
+fn a_program_sees_the_same_mounts_and_groups_in_each_run() {
+    if !can_run() {
+        return;
+    }
+    let script = "read line
+for file in /proc/self/mountinfo /proc/mounts /proc/cgroups; do
+  while read line; do echo \"$line\"; done < $file
+done";
+    let setup = setup(&["bash", "-c", script], 1);
+    let fresh = run(&setup, &["go"]);
+    let pool = Pool::new();
+    for _ in 0..3 {
+        let again = finish(pool.start(&setup).expect("start a shell"), &["go"]);
+        assert_eq!(again.printed(), fresh.printed());
+    }
+    let first = fresh.printed()[0].to_owned();
+    assert!(first.starts_with("1 0 "), "{first}");
+}
