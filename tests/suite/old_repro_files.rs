@@ -26,6 +26,12 @@ fn judged_then(reentrant: bool, violations: &[String]) -> Vec<String> {
 const LATER: &[&str] = &[
     "permits",
     "read-write",
+    "row-lock-outside",
+    "skip-locked",
+    "advisory-pooled",
+    "lease-row",
+    "unique-row",
+    "optimistic-row",
     "aredis-119",
     "laravel-36337",
     "node-redlock-even",

@@ -111,8 +111,9 @@ pub(crate) fn expired(run: &Checked, store: &str) -> Option<TrueTime> {
 /// Writes of a client that the resource applied.
 pub(crate) fn written(run: &Checked, client: &str) -> Vec<TrueTime> {
     let by = |event: &&Event| event.grant.is_some_and(|grant| run.trace.host_name(grant.client) == client);
-    let applied =
-        of(run, "resource").filter(by).filter(|event| matches!(event.what, What::ResourceWritten { .. }));
+    // At the resource, or in the store whose data a lock guards.
+    let applied = run.trace.events.iter().filter(by);
+    let applied = applied.filter(|event| matches!(event.what, What::ResourceWritten { .. }));
     applied.map(|event| event.at).collect()
 }
 

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_postgres::Postgres;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -24,7 +23,7 @@ use tokio_postgres::types::Type;
 
 use super::fencing::{self, FENCING};
 use super::row_lock::of_connections;
-use super::waiting::{CLIENT_TIMEOUT, GIVE_UP, Queued, Waiting, queue};
+use super::waiting::{CLIENT_TIMEOUT, GIVE_UP, KEEPALIVE, Queued, Waiting, queue, server};
 use crate::client::session::{self, PostgresError, Session, server_of};
 
 /// The family of designs that lock a number.
@@ -33,12 +32,12 @@ pub(crate) static FAMILY: Family = Family {
     claim: "pg_advisory_lock: one holder for as long as its session lasts",
     weakness: "a session that ends takes the lock with it, and its holder is not notified",
     source: "PostgreSQL 15 documentation, 13.3.5 Advisory Locks",
-    params: params![SCOPE, GIVE_UP, CLIENT_TIMEOUT, FENCING],
+    params: params![SCOPE, GIVE_UP, CLIENT_TIMEOUT, KEEPALIVE, FENCING],
     build: |args| {
         let policy = Policy::of(args);
         let client =
             move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
-        fencing::on(args, of_connections(args, Design::new("", client), Postgres::default()))
+        fencing::on(args, of_connections(args, Design::new("", client), server(args)))
     },
 };
 

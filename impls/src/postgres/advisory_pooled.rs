@@ -31,7 +31,7 @@ pub(crate) static FAMILY: Family = Family {
         let policy = Policy::of(args);
         let client =
             move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
-        of_connections(args, Design::new("", client), Postgres { pooler: Some(rules) })
+        of_connections(args, Design::new("", client), Postgres { pooler: Some(rules), ..Postgres::default() })
     },
 };
 

@@ -29,7 +29,9 @@ use tokio::sync::Mutex;
 use tokio_postgres::types::Type;
 
 use super::fencing;
-use super::waiting::{ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, Queued, Waiting, answer_time, queue};
+use super::waiting::{
+    ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, KEEPALIVE, Queued, Waiting, answer_time, queue, server,
+};
 use crate::client::pool::Pool;
 use crate::client::session::{self, PostgresError, Session, server_of};
 
@@ -39,14 +41,14 @@ pub static FAMILY: Family = Family {
     claim: "SELECT ... FOR UPDATE: one holder for as long as its transaction lasts, and its change commits with it",
     weakness: "others stall for as long as the holder does, and for hours if it lost its power",
     source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
-    params: params![GIVE_UP, CLIENT_TIMEOUT, READING],
+    params: params![GIVE_UP, CLIENT_TIMEOUT, KEEPALIVE, READING],
     build: |args| {
         let clause = if args.get(READING) == "plain" { "" } else { FOR_UPDATE };
         let waiting = Waiting::of(args);
         let client = move |context: Context| async move {
             Ok(Client::lock(RowLock::new(&context, waiting, Locking { clause, fenced: false })?))
         };
-        of_connections(args, Design::new("", client), Postgres::default()).guarding_own_data()
+        of_connections(args, Design::new("", client), server(args)).guarding_own_data()
     },
 };
 

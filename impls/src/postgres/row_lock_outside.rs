@@ -6,14 +6,13 @@
 //! hop. Others stall for as long as the holder does, as with the row lock. `fencing=sequence` has the resource refuse an earlier holder.
 //! *Source:* PostgreSQL 15 documentation, 13.3.2; M. Kleppmann, How to do distributed locking (2016), for the missing token.
 
-use picklock_postgres::Postgres;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::lock::Client;
 use picklock_sim::params;
 
 use super::fencing::{self, FENCING};
 use super::row_lock::{FOR_UPDATE, Locking, RowLock, of_connections};
-use super::waiting::{CLIENT_TIMEOUT, GIVE_UP, Waiting};
+use super::waiting::{CLIENT_TIMEOUT, GIVE_UP, KEEPALIVE, Waiting, server};
 
 /// The family of designs that lock a row of one PostgreSQL server and change something else.
 pub static FAMILY: Family = Family {
@@ -21,13 +20,13 @@ pub static FAMILY: Family = Family {
     claim: "SELECT ... FOR UPDATE for data that lie elsewhere: one holder for as long as its transaction lasts",
     weakness: "the end of the transaction takes back nothing that its holder does outside",
     source: "PostgreSQL 15 documentation, 13.3.2 Row-Level Locks",
-    params: params![GIVE_UP, CLIENT_TIMEOUT, FENCING],
+    params: params![GIVE_UP, CLIENT_TIMEOUT, KEEPALIVE, FENCING],
     build: |args| {
         let (waiting, locking) =
             (Waiting::of(args), Locking { clause: FOR_UPDATE, fenced: fencing::is_on(args) });
         let client = move |context: Context| async move {
             Ok(Client::lock(RowLock::new(&context, waiting, locking)?))
         };
-        fencing::on(args, of_connections(args, Design::new("", client), Postgres::default()))
+        fencing::on(args, of_connections(args, Design::new("", client), server(args)))
     },
 };

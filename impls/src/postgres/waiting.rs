@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
+use picklock_postgres::{Keepalive, Postgres};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::{Args, Param, Word};
@@ -35,6 +36,23 @@ pub(super) const CLIENT_TIMEOUT: Param<Word> = Param {
     default: "on",
     doc: "how long a client waits for an answer: five leases, or for ever",
 };
+
+/// When the server looks whether a silent client is still there.
+pub(super) const KEEPALIVE: Param<Word> = Param {
+    name: "keepalive",
+    domain: Word(&["default", "short"]),
+    default: "default",
+    doc: "when the server gives up a client that is silent: after 7875 s (7200, 75 and 9, as Linux has them), or after two seconds \
+          (`tcp_keepalives_idle`, `_interval` and `_count` are 1)",
+};
+
+/// A server that looks for silent clients as the parameter says.
+pub(super) fn server(args: &Args) -> Postgres {
+    let second = Duration::from_secs(1);
+    let short = Keepalive { idle: second, interval: second, count: 1, user_timeout: None };
+    let keepalive = if args.get(KEEPALIVE) == "short" { short } else { Keepalive::default() };
+    Postgres { keepalive, ..Postgres::default() }
+}
 
 /// The leases of [`CLIENT_TIMEOUT`].
 pub(super) const ANSWER_LEASES: u32 = 5;

@@ -53,7 +53,7 @@ impl<'t> History<'t> {
         self.silences().filter(|silence| silence.begin.at < before).max_by_key(Silence::until)
     }
 
-    /// Why a run that is over while a silence may last says nothing of what it hides.
+    /// Why a run that is over while a silence may last is inconclusive about what it hides.
     #[must_use]
     pub fn hidden_by(&self, silence: &Silence<'_>) -> String {
         let (host, at) = (self.trace.host_name(silence.begin.host), silence.begin.at);

@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::host::Host;
 use super::sockets::{SocketListener, SocketReader, SocketWriter};
+pub use crate::world::Probe;
 use crate::world::{Admission, Direction, Side, World};
 use picklock_model::ids::HostId;
 use picklock_model::ids::Origin;
@@ -145,6 +146,12 @@ impl Stream {
 }
 
 impl ReadHalf {
+    /// Sends a probe. It takes no time, and it is not in the trace.
+    #[must_use]
+    pub fn probe(&self) -> Probe {
+        self.handle.world.state().probe(self.handle.side)
+    }
+
     /// The message that the last read handed over, and the section in whose service it was sent. A server that reads on
     /// before it has executed what it read keeps them with [`Origins`](super::Origins).
     #[must_use]

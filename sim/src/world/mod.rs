@@ -28,6 +28,7 @@ pub(crate) use code::CodeLog;
 pub(crate) use ending::Progress;
 pub use ending::Wanted;
 pub(crate) use file::File;
+pub use network::Probe;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side, Visit};
 pub(crate) use process::Admission;
 pub use process::AppliedAction;

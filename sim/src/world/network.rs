@@ -37,6 +37,18 @@ impl Direction {
     }
 }
 
+/// What comes back to a probe by which one end of a connection looks whether the other is still there (TCP keepalive). The kernel of
+/// the other host answers, whatever its process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// It is there.
+    Answered,
+    /// Nothing: the host has no power, or the link is cut.
+    Silent,
+    /// The host no longer knows the connection.
+    Unknown,
+}
+
 /// One end of a connection, named by the direction in which it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Side {

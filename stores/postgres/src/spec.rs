@@ -12,22 +12,16 @@ use picklock_sim::store::{
 };
 
 use crate::pooler::{self, Rules};
-use crate::{PORT, protocol, serve};
-
-/// `tcp_keepalives_idle`: the time without traffic after which a server asks its client for a sign of life. Linux, `tcp_keepalive_time`.
-const KEEPALIVES_IDLE: Duration = Duration::from_secs(7_200);
-
-/// `tcp_keepalives_interval`: the time between two requests for a sign of life. Linux, `tcp_keepalive_intvl`.
-const KEEPALIVES_INTERVAL: Duration = Duration::from_secs(75);
-
-/// `tcp_keepalives_count`: the requests without an answer after which a connection is closed. Linux, `tcp_keepalive_probes`.
-const KEEPALIVES_COUNT: u32 = 9;
+use crate::server::{Keepalive, serve_configured};
+use crate::{PORT, protocol};
 
 /// PostgreSQL servers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postgres {
     /// The rules of the pooler before each of them, if there is one.
     pub pooler: Option<Rules>,
+    /// When they look whether a silent client is still there.
+    pub keepalive: Keepalive,
 }
 
 /// PostgreSQL in the list of all kinds.
@@ -66,7 +60,7 @@ impl StoreSpec for Postgres {
     }
 
     fn silent_client(&self, _: &Settings) -> Duration {
-        KEEPALIVES_IDLE + KEEPALIVES_COUNT * KEEPALIVES_INTERVAL
+        self.keepalive.patience()
     }
 
     fn port(&self, _: Role) -> u16 {
@@ -86,7 +80,7 @@ impl SimulatedStore for Postgres {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         match self.pooler.filter(|_| context.member.role == Role::Proxy) {
             Some(rules) => Box::pin(pooler::serve(context, rules)),
-            None => Box::pin(serve(context)),
+            None => Box::pin(serve_configured(context, self.keepalive)),
         }
     }
 }

@@ -276,6 +276,21 @@ impl State {
         }
     }
 
+    /// What comes back to a probe from this end.
+    pub(crate) fn probe(&self, side: Side) -> Probe {
+        let conn = self.network.conn(side.conn);
+        let (from, other) = (conn.end(side.sends).host, conn.end(side.sends.reverse()));
+        let to = other.host;
+        let is_cut = self.network.cut_by(from, to).or_else(|| self.network.cut_by(to, from)).is_some();
+        if is_cut || self.processes[usize::from(to.0)].dark {
+            Probe::Silent
+        } else if other.open {
+            Probe::Answered
+        } else {
+            Probe::Unknown
+        }
+    }
+
     /// The process lets go of its end: the other end hears of it after what is already on its way.
     pub(crate) fn close(&mut self, side: Side) {
         let peer = self.network.peer(side);

@@ -8,9 +8,10 @@ use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
 
 use super::backend::{self, Backend};
+use super::frames;
 use super::frames::{Frame, frame};
 use super::pool::{NoBackend, Pool};
-use super::{Mode, frames};
+use super::rules::Mode;
 use crate::protocol::{Opening, Replies, SqlError, opening};
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
@@ -41,7 +42,7 @@ struct Client {
 struct Lent {
     backend: Backend,
     /// The answers that are to come before it is ready.
-    owed: u32,
+    awaited: u32,
     /// Nothing is open: no transaction, and no message that was not answered.
     idle: bool,
 }
@@ -132,11 +133,11 @@ impl Client {
         if self.lent.is_none() {
             let Some(backend) = self.take().await? else { return Err(io::ErrorKind::NotConnected.into()) };
             self.pool.lent(self.number, Some(backend.key));
-            self.lent = Some(Lent { backend, owed: 0, idle: true });
+            self.lent = Some(Lent { backend, awaited: 0, idle: true });
         }
         let Some(lent) = &mut self.lent else { return Ok(()) };
         lent.idle = false;
-        lent.owed += u32::from(message.is_answered());
+        lent.awaited += u32::from(message.is_answered());
         if lent.backend.send(origin, &message.bytes).await.is_err() {
             self.server_lost().await?;
         }
@@ -159,8 +160,8 @@ impl Client {
         let Ok(said) = said else { return self.server_lost().await };
         let origin: Origin = lent.backend.origin();
         if let Some(status) = said.status() {
-            lent.owed = lent.owed.saturating_sub(1);
-            lent.idle = status == b'I' && lent.owed == 0;
+            lent.awaited = lent.awaited.saturating_sub(1);
+            lent.idle = status == b'I' && lent.awaited == 0;
         }
         let is_free = lent.idle && self.pool.rules.mode == Mode::Transaction;
         if is_free && let Some(lent) = self.lent.take() {

@@ -12,42 +12,16 @@ mod backend;
 mod client;
 mod frames;
 mod pool;
+mod rules;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use picklock_model::trace::Role;
 use picklock_sim::store::{Member, ServerContext};
 
 use crate::PORT;
 use pool::Pool;
-
-/// The rules of a pooler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// When a connection to the server is given back.
-    pub mode: Mode,
-    /// The most connections to the server: `default_pool_size`.
-    pub size: usize,
-}
-
-/// When a client gives back its connection to the server: `pool_mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// After each transaction.
-    Transaction,
-    /// When it leaves; the connection is cleared by `DISCARD ALL`.
-    Session,
-}
-
-/// `server_lifetime`: a connection that is older is closed when it is free.
-const LIFETIME: Duration = Duration::from_secs(3_600);
-
-/// `server_idle_timeout`: a connection that was free for longer is closed.
-const IDLE: Duration = Duration::from_secs(600);
-
-/// `query_wait_timeout`: the time after which a client is sent away that waits for a connection.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub use rules::{Mode, Rules};
 
 /// Runs a pooler until its host stops.
 pub(crate) async fn serve(context: ServerContext, rules: Rules) {

@@ -9,7 +9,7 @@ use picklock_sim::host::Host;
 use tokio::sync::{Notify, oneshot};
 
 use super::backend::Backend;
-use super::{IDLE, LIFETIME, PATIENCE, Rules};
+use super::rules::{IDLE, LIFETIME, PATIENCE, Rules};
 
 /// The connections of a pooler.
 pub(super) struct Pool {

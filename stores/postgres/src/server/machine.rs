@@ -15,9 +15,10 @@ use crate::server::data::{Heap, Sequences, Xid};
 use crate::server::execute::Signal;
 use crate::server::guarded::Guarded;
 use crate::server::journal::Record;
+use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
 use crate::server::session::{Alarm, Session, Stage};
-use crate::server::settings::REPORTED;
+use crate::server::settings::{REPORTED, Settings};
 
 /// The clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub struct Machine {
     pub(crate) owners: BTreeMap<Xid, SessionId>,
     /// Signals that were sent and not handled yet.
     pub(crate) signals: VecDeque<(SessionId, Signal)>,
+    /// When it looks whether a silent client is still there, as it is configured.
+    pub(crate) keepalive: Keepalive,
     /// The texts of which numbers were made.
     pub(crate) hashed: BTreeMap<i64, String>,
     last_session: u64,
@@ -88,6 +91,7 @@ impl Machine {
             effects: Effects::default(),
             owners: BTreeMap::new(),
             signals: VecDeque::new(),
+            keepalive: Keepalive::default(),
             hashed: BTreeMap::new(),
             last_session: 0,
         }
@@ -114,7 +118,8 @@ impl Machine {
         let pid = 1_000 + self.last_session as i32;
         // A key that protects nothing: nobody in a simulated world guesses.
         let secret = pid.wrapping_mul(0x5bd1_e995);
-        self.sessions.insert(id, Session { pid, secret, ..Session::default() });
+        let settings = Settings::configured(self.keepalive);
+        self.sessions.insert(id, Session { pid, secret, settings, ..Session::default() });
         id
     }
 
@@ -165,6 +170,11 @@ impl Machine {
         let passed = now().since(began).as_nanos() / interval.as_nanos().max(1);
         let next = u32::try_from(passed + 1).ok()?;
         Some(began + interval.checked_mul(next)?)
+    }
+
+    /// When a session looks whether its client is still there.
+    pub(crate) fn keepalive_of(&self, id: SessionId) -> Keepalive {
+        self.sessions.get(&id).map_or(self.keepalive, |session| session.settings.keepalive)
     }
 
     /// When something happens if nobody sends anything.

@@ -6,6 +6,7 @@ mod execute;
 mod extended;
 mod guarded;
 mod journal;
+mod keepalive;
 mod locks;
 mod machine;
 mod outcome;
@@ -18,6 +19,8 @@ mod sql;
 
 pub use guarded::Guarded;
 pub use journal::Record;
+pub use keepalive::Keepalive;
 pub use locks::SessionId;
 pub use machine::{Delivery, Effects, Machine, Now};
 pub use serve::serve;
+pub(crate) use serve::serve_configured;

@@ -17,14 +17,20 @@ use tokio::sync::{Notify, mpsc};
 use crate::PORT;
 use crate::server::guarded::Guarded;
 use crate::server::journal::Journal;
+use crate::server::keepalive::{Keepalive, Line};
 use crate::server::locks::SessionId;
 use crate::server::machine::{Delivery, Machine, Now};
 
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {
+    serve_configured(context, Keepalive::default()).await;
+}
+
+/// The same, configured to look for silent clients like this.
+pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepalive) {
     let host = context.host;
     let mut journal = Journal::new(host.disk());
-    let machine = Machine::new(Guarded::default(), journal.records());
+    let mut machine = Machine::new(Guarded::default(), journal.records());
     for key in journal.locked() {
         if machine.keeps(key.as_str()) {
             // A lock that is a committed row survives.
@@ -33,6 +39,7 @@ pub async fn serve(context: ServerContext) {
             host.record(Origin::default(), What::Lost { key });
         }
     }
+    machine.keepalive = keepalive;
     journal.begin(&machine.records());
     let shared = Shared { machine, journal, outboxes: BTreeMap::new(), deadline: None };
     let server = Arc::new(Server { host, shared: Mutex::new(shared), deadline_moved: Notify::new() });
@@ -124,10 +131,15 @@ async fn converse(
 ) -> io::Result<()> {
     let (mut read, mut write) = stream.into_split();
     let (mut received, mut gone) = (Vec::new(), false);
+    let mut line = Line::new(server.host.monotonic());
     loop {
-        let (waits, check) = {
+        let (waits, check, keepalive) = {
             let machine = &server.shared().machine;
-            (machine.is_waiting(id), machine.check_at(id, || server.host.monotonic()))
+            (
+                machine.is_waiting(id),
+                machine.check_at(id, || server.host.monotonic()),
+                machine.keepalive_of(id),
+            )
         };
         if !waits && (gone || !received.is_empty()) {
             if received.is_empty() {
@@ -144,13 +156,23 @@ async fn converse(
                 let Some(parcel) = parcel else { return Ok(()) };
                 if !parcel.bytes.is_empty() {
                     write.write_for(parcel.origin, &parcel.bytes).await?;
+                    // It is acknowledged, or the connection breaks.
+                    line.heard(server.host.monotonic());
                 }
                 if parcel.closes {
                     return Ok(());
                 }
             }
             // A session that waits for a lock does not look at its socket, unless it is to check its client.
-            len = read.read_buf(&mut received), if !gone && (!waits || check.is_some()) => gone = len? == 0,
+            len = read.read_buf(&mut received), if !gone && (!waits || check.is_some()) => {
+                gone = len? == 0;
+                line.heard(server.host.monotonic());
+            }
+            () = server.host.sleep_until(line.due(&keepalive)), if !gone && (!waits || check.is_some()) => {
+                if !line.look(&keepalive, server.host.monotonic(), &read) {
+                    return Ok(());
+                }
+            }
             () = until(&server.host, check), if gone => return Ok(()),
         }
     }

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::protocol::SqlError;
+use crate::server::keepalive::Keepalive;
 use crate::server::sql::Isolation;
 
 /// The version that is modelled.
@@ -21,6 +22,10 @@ pub(crate) struct Settings {
     /// The isolation level of transactions that name none.
     pub(crate) isolation: Isolation,
     pub(crate) application_name: String,
+    /// When the server looks whether the client is still there.
+    pub(crate) keepalive: Keepalive,
+    /// The same as the server is configured.
+    configured: Keepalive,
 }
 
 impl Default for Settings {
@@ -34,6 +39,8 @@ impl Default for Settings {
             idle_session_timeout_ms: 0,
             isolation: Isolation::default(),
             application_name: String::new(),
+            keepalive: Keepalive::default(),
+            configured: Keepalive::default(),
         }
     }
 }
@@ -53,6 +60,11 @@ pub(crate) const REPORTED: [(&str, &str); 10] = [
 ];
 
 impl Settings {
+    /// Those of a server that is configured like this.
+    pub(crate) fn configured(keepalive: Keepalive) -> Settings {
+        Settings { keepalive, configured: keepalive, ..Settings::default() }
+    }
+
     /// How long a statement waits for one lock; none for ever.
     pub(crate) fn lock_timeout(&self) -> Option<Duration> {
         span(self.lock_timeout_ms)
@@ -118,6 +130,9 @@ impl Settings {
             };
             return Ok(());
         }
+        if name.starts_with("tcp_") {
+            return self.set_keepalive(&name, value).ok_or_else(|| invalid(value.unwrap_or_default()));
+        }
         match (name.as_str(), value) {
             ("application_name", _) => self.application_name = value.unwrap_or_default().to_owned(),
             ("client_encoding", None | Some("UTF8" | "utf8" | "UTF-8" | "utf-8")) => {}
@@ -147,6 +162,29 @@ impl Settings {
         Ok(())
     }
 
+    /// Sets when the server looks whether the client is still there; 0 is as it is configured. None if the value makes no sense.
+    fn set_keepalive(&mut self, name: &str, value: Option<&str>) -> Option<()> {
+        let (now, configured) = (&mut self.keepalive, self.configured);
+        let number = |unit: &str| -> Option<u32> {
+            let Some(value) = value else { return Some(0) };
+            let is_bare = value.trim().bytes().all(|byte| byte.is_ascii_digit());
+            let given = if is_bare { format!("{value}{unit}") } else { value.to_owned() };
+            u32::try_from(milliseconds(&given)?).ok().filter(|ms| *ms <= i32::MAX as u32)
+        };
+        let or = |ms: u32, other: Duration| span(ms).unwrap_or(other);
+        match name {
+            "tcp_keepalives_idle" => now.idle = or(number("s")?, configured.idle),
+            "tcp_keepalives_interval" => now.interval = or(number("s")?, configured.interval),
+            "tcp_keepalives_count" => {
+                let count: u32 = value.map_or(Some(0), |value| value.trim().parse().ok())?;
+                now.count = if count == 0 { configured.count } else { count };
+            }
+            "tcp_user_timeout" => now.user_timeout = span(number("ms")?).or(configured.user_timeout),
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// A parameter as SHOW shows it.
     pub(crate) fn show(&self, name: &str) -> Result<String, SqlError> {
         let name = name.to_lowercase();
@@ -157,6 +195,13 @@ impl Settings {
             "application_name" => Ok(self.application_name.clone()),
             "default_transaction_isolation" => Ok(self.isolation.name().to_owned()),
             "timezone" => Ok("UTC".to_owned()),
+            "tcp_keepalives_idle" => Ok(self.keepalive.idle.as_secs().to_string()),
+            "tcp_keepalives_interval" => Ok(self.keepalive.interval.as_secs().to_string()),
+            "tcp_keepalives_count" => Ok(self.keepalive.count.to_string()),
+            "tcp_user_timeout" => {
+                let ms = self.keepalive.user_timeout.map_or(0, |limit| limit.as_millis());
+                Ok(timeout_text(u32::try_from(ms).unwrap_or(u32::MAX)))
+            }
             _ => {
                 let known = REPORTED.iter().find(|(reported, _)| reported.to_lowercase() == name);
                 known.map(|(_, value)| (*value).to_owned()).ok_or_else(|| {
@@ -180,11 +225,7 @@ const HARMLESS: [(&str, &[&str]); 8] = [
 ];
 
 /// Parameters of PostgreSQL that a client may set and that are not modelled.
-const UNMODELLED: [&str; 9] = [
-    "tcp_keepalives_idle",
-    "tcp_keepalives_interval",
-    "tcp_keepalives_count",
-    "tcp_user_timeout",
+const UNMODELLED: [&str; 5] = [
     "transaction_isolation",
     "transaction_read_only",
     "default_transaction_read_only",

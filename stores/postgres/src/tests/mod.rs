@@ -4,6 +4,7 @@ mod hostile;
 mod pooled;
 mod random;
 mod real;
+mod silent;
 mod talk;
 mod transcripts;
 mod world;

@@ -11,7 +11,7 @@ use super::world::{Script, ask, at, connect_to, ms, play_with};
 use crate::{Mode, Postgres, Rules};
 
 fn pooled(mode: Mode, size: usize) -> Postgres {
-    Postgres { pooler: Some(Rules { mode, size }) }
+    Postgres { pooler: Some(Rules { mode, size }), ..Postgres::default() }
 }
 
 /// Runs scripts on clients behind a pooler, on both engines; all come to their ends.

@@ -1,0 +1,111 @@
+//! How a server notices that a client is gone without a word: it looks whether the other end of a silent connection is still there.
+//!
+//! Source: PostgreSQL 15 documentation, 20.3.2 TCP Settings; Linux, tcp(7).
+
+use std::time::Duration;
+
+use picklock_model::time::Monotonic;
+use picklock_sim::stream::{Probe, ReadHalf};
+
+/// When a server looks, and when it gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// `tcp_keepalives_idle`: the time without a word after which it looks.
+    pub idle: Duration,
+    /// `tcp_keepalives_interval`: the time between two probes.
+    pub interval: Duration,
+    /// `tcp_keepalives_count`: the probes without an answer after which it gives up.
+    pub count: u32,
+    /// `tcp_user_timeout`: if set, it gives up at the first probe that is due this long after the last word, and not by the count.
+    pub user_timeout: Option<Duration>,
+}
+
+impl Default for Keepalive {
+    /// Those of Linux.
+    fn default() -> Keepalive {
+        Keepalive {
+            idle: Duration::from_secs(7_200),
+            interval: Duration::from_secs(75),
+            count: 9,
+            user_timeout: None,
+        }
+    }
+}
+
+impl Keepalive {
+    /// How long a client is silent at most before the server gives up.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        match self.user_timeout {
+            None => self.idle + self.count * self.interval,
+            Some(limit) => {
+                let probes = limit.saturating_sub(self.idle).div_duration_f64(self.interval).ceil().max(1.0);
+                self.idle + self.interval * probes as u32
+            }
+        }
+    }
+}
+
+/// One connection as its server sees it.
+pub(crate) struct Line {
+    /// When something was heard last.
+    heard: Monotonic,
+    /// The last probe, and how many were not answered.
+    probed: Option<(Monotonic, u32)>,
+}
+
+impl Line {
+    pub(crate) fn new(now: Monotonic) -> Line {
+        Line { heard: now, probed: None }
+    }
+
+    /// Something was heard.
+    pub(crate) fn heard(&mut self, now: Monotonic) {
+        *self = Line::new(now);
+    }
+
+    /// When it looks next.
+    pub(crate) fn due(&self, keepalive: &Keepalive) -> Monotonic {
+        match self.probed {
+            None => self.heard + keepalive.idle,
+            Some((at, _)) => at + keepalive.interval,
+        }
+    }
+
+    /// Looks whether the client is there; false if it is given up.
+    pub(crate) fn look(&mut self, keepalive: &Keepalive, now: Monotonic, end: &ReadHalf) -> bool {
+        let unanswered = self.probed.map_or(0, |(_, count)| count);
+        let is_over = match keepalive.user_timeout {
+            None => unanswered >= keepalive.count,
+            Some(limit) => unanswered > 0 && now.since(self.heard) >= limit,
+        };
+        if is_over {
+            return false;
+        }
+        match end.probe() {
+            Probe::Answered => self.heard(now),
+            Probe::Silent => self.probed = Some((now, unanswered + 1)),
+            Probe::Unknown => return false,
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_client_is_given_up_after_7875_seconds_by_default() {
+        assert_eq!(Keepalive::default().patience(), Duration::from_secs(7_875));
+    }
+
+    #[test]
+    fn a_user_timeout_takes_the_place_of_the_count() {
+        let s = Duration::from_secs;
+        let keepalive =
+            |limit| Keepalive { idle: s(10), interval: s(3), count: 9, user_timeout: Some(s(limit)) };
+        assert_eq!(keepalive(1).patience(), s(13), "at the probe after the first");
+        assert_eq!(keepalive(17).patience(), s(19));
+    }
+}
