@@ -4,15 +4,25 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 /// How the name of a file begins that is being written. One that was left behind by a process that was killed is of no use.
 pub const UNFINISHED: &str = ".picklock-";
+
+/// The longest name of a design that a file is named by as it is: a file system has names of 255 bytes, and the command of a program may be
+/// longer.
+const LONGEST: usize = 150;
 
 /// The file below `out` that a violation of a cell is saved in.
 #[must_use]
 pub fn repro(out: &Path, design: &str, scenario: &str, invariant: &str) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let design: String = design.chars().map(plain).collect();
-    out.join("repro").join(format!("{design}.{scenario}.{invariant}.json"))
+    let mut name: String = design.chars().map(plain).collect();
+    if name.len() > LONGEST {
+        name.truncate(LONGEST);
+        name = format!("{name}_{:016x}", xxh3_64(design.as_bytes()));
+    }
+    out.join("repro").join(format!("{name}.{scenario}.{invariant}.json"))
 }
 
 /// Writes a file so that it is there whole or not at all; makes its directory if need be.
@@ -78,6 +88,17 @@ mod tests {
         assert!(fill(&mut Disk(5), "12345").is_ok());
         let error = fill(&mut Disk(4), "12345").unwrap_err();
         assert_eq!(remedy(&error), "make room, or name another directory for --out");
+    }
+
+    #[test]
+    fn the_file_of_a_program_with_a_long_command_has_a_name_that_a_file_may_have() {
+        let name = |design: &str| {
+            let path = repro(Path::new("out"), design, "came-and-went", "effective-exclusion");
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(name("program:java -cp x"), "program_java_-cp_x.came-and-went.effective-exclusion.json");
+        let (one, other) = (format!("{}1", "x/".repeat(300)), format!("{}2", "x/".repeat(300)));
+        assert!(name(&one).len() < 255 && name(&one) != name(&other), "{}", name(&one));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Statements about Redis locks that people make, each as an experiment: what is claimed, where, what was measured, and
+//! Statements about locks that people make, each as an experiment: what is claimed, where, what was measured, and
 //! whether that confirms it, refutes it, or confirms it under a condition.
 //!
 //! The statements are those of the five articles on Redis locks that the project started from, numbered 0 to 4, and of
@@ -14,9 +14,11 @@ mod clock_rollback;
 mod experiment;
 mod granularity;
 mod lab;
+mod lease_clock;
 mod oversell;
 pub mod page;
 mod plot;
+mod pooled_advisory;
 mod redlock_example;
 mod redlock_jump;
 mod redlock_quorum;
@@ -24,6 +26,7 @@ mod redlock_restart;
 mod redlock_validity;
 mod renewal_load;
 mod renewal_storm;
+mod row_lock_cost;
 mod safe_ttl;
 mod watchdog_offset;
 
@@ -46,6 +49,9 @@ pub const ALL: &[&Experiment] = &[
     &redlock_jump::EXPERIMENT,
     &budget_overlap::EXPERIMENT,
     &oversell::EXPERIMENT,
+    &row_lock_cost::EXPERIMENT,
+    &lease_clock::EXPERIMENT,
+    &pooled_advisory::EXPERIMENT,
 ];
 
 /// The experiment of this name.

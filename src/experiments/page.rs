@@ -64,7 +64,7 @@ fn aligned(figures: &Figures) -> String {
 /// Experiments as one page of Markdown.
 #[must_use]
 pub fn markdown(outcomes: &[Outcome]) -> String {
-    let mut page = "# Experiments\n\nStatements about locks on Redis, and what picklock measured of them. Article \
+    let mut page = "# Experiments\n\nStatements about locks, most of them on Redis, and what picklock measured of them. Article \
                     numbers are those of the five articles that the project started from. All of this page is made \
                     again by\n\n"
         .to_owned();

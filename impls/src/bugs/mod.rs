@@ -9,7 +9,12 @@
 
 mod aredis_119;
 mod at_checkpoints;
+mod authentik_23876;
+mod django_q_213;
+mod election;
+mod greptimedb_7670;
 mod laravel_36337;
+mod liquibase_5438;
 mod node_redlock_296;
 mod node_redlock_even;
 mod reading;
@@ -31,12 +36,17 @@ mod redlock_rb_36;
 mod redlock_rb_44;
 mod redsync_61;
 mod redsync_71;
+mod rows;
 mod rslock_extend;
+mod shedlock_231;
+mod shedlock_243;
 mod shedlock_2583;
+mod shedlock_3682;
 mod spring_1888;
 mod spring_8699;
 mod version;
 mod watching;
+mod wolverine_2691;
 mod yii_redis_18;
 
 use picklock_sim::design::Family;
@@ -44,7 +54,11 @@ use picklock_sim::design::Family;
 /// Every bug, in order of their names.
 pub static ALL: &[&Family] = &[
     &aredis_119::FAMILY,
+    &authentik_23876::FAMILY,
+    &django_q_213::FAMILY,
+    &greptimedb_7670::FAMILY,
     &laravel_36337::FAMILY,
+    &liquibase_5438::FAMILY,
     &node_redlock_296::FAMILY,
     &node_redlock_even::FAMILY,
     &redis_py_1031::FAMILY,
@@ -66,8 +80,12 @@ pub static ALL: &[&Family] = &[
     &redsync_61::FAMILY,
     &redsync_71::FAMILY,
     &rslock_extend::FAMILY,
+    &shedlock_231::FAMILY,
+    &shedlock_243::FAMILY,
     &shedlock_2583::FAMILY,
+    &shedlock_3682::FAMILY,
     &spring_1888::FAMILY,
     &spring_8699::FAMILY,
+    &wolverine_2691::FAMILY,
     &yii_redis_18::FAMILY,
 ];

@@ -51,6 +51,12 @@ impl Pool {
         }
     }
 
+    /// Gives a session back of which a statement was given up: its answer is not waited for, and what it did stays done.
+    pub(crate) fn put_late(&self, session: Session) {
+        session.forget_late();
+        self.put(session);
+    }
+
     fn free(&self) -> MutexGuard<'_, Vec<Session>> {
         self.free.lock().expect("nothing panics while it holds this lock")
     }

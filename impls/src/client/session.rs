@@ -182,6 +182,11 @@ impl Session {
         !self.broken.load(Ordering::Relaxed) && !self.is_closed()
     }
 
+    /// A statement that was given up does not matter.
+    pub(crate) fn forget_late(&self) {
+        self.broken.store(false, Ordering::Relaxed);
+    }
+
     async fn within<T>(
         &self,
         span: Option<Duration>,

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
+use picklock_postgres::Postgres;
 use picklock_sim::design::{Context, Design, Family};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
@@ -33,13 +34,15 @@ pub(crate) static FAMILY: Family = Family {
     weakness: "a session that ends takes the lock with it, and its holder is not notified",
     source: "PostgreSQL 15 documentation, 13.3.5 Advisory Locks",
     params: params![SCOPE, GIVE_UP, CLIENT_TIMEOUT, KEEPALIVE, FENCING],
-    build: |args| {
-        let policy = Policy::of(args);
-        let client =
-            move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
-        fencing::on(args, of_connections(args, Design::new("", client), server(args)))
-    },
+    build: |args| fencing::on(args, design(args, server(args))),
 };
+
+/// A design whose clients lock numbers on a server of this kind.
+pub(crate) fn design(args: &Args, kind: Postgres) -> Design {
+    let policy = Policy::of(args);
+    let client = move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
+    of_connections(args, Design::new("", client), kind)
+}
 
 const SCOPE: Param<Word> = Param {
     name: "scope",
@@ -52,7 +55,7 @@ const UNLOCK: &str = "SELECT pg_advisory_unlock(hashtext($1))";
 
 /// How a client takes a lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
+struct Policy {
     waiting: Waiting,
     /// True if the lock is a transaction's.
     transaction: bool,
@@ -60,7 +63,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    pub(super) fn of(args: &Args) -> Policy {
+    fn of(args: &Args) -> Policy {
         Policy {
             waiting: Waiting::of(args),
             transaction: args.find(SCOPE) == Some("transaction"),
@@ -69,8 +72,7 @@ impl Policy {
     }
 }
 
-/// A client that locks numbers.
-pub(super) struct Advisory {
+struct Advisory {
     host: Host,
     server: String,
     ttl: Duration,
@@ -79,7 +81,7 @@ pub(super) struct Advisory {
 }
 
 impl Advisory {
-    pub(super) fn new(context: &Context, policy: Policy) -> Result<Advisory, LockError> {
+    fn new(context: &Context, policy: Policy) -> Result<Advisory, LockError> {
         let server = server_of(context)?;
         Ok(Advisory { host: context.host.clone(), server, ttl: context.ttl, policy, held: Mutex::default() })
     }

@@ -9,13 +9,11 @@
 //! With `pooling=session` a client has a connection for as long as it is there, and all is as without a pooler.
 
 use picklock_postgres::{Mode, Postgres, Rules};
-use picklock_sim::design::{Context, Design, Family};
-use picklock_sim::lock::Client;
+use picklock_sim::design::Family;
 use picklock_sim::param::{Count, Param, Word};
 use picklock_sim::params;
 
-use super::advisory::{Advisory, Policy};
-use super::row_lock::of_connections;
+use super::advisory;
 use super::waiting::{CLIENT_TIMEOUT, GIVE_UP};
 
 /// The family of designs that lock a number through a pooler.
@@ -28,10 +26,7 @@ pub(crate) static FAMILY: Family = Family {
     build: |args| {
         let mode = if args.get(POOLING) == "session" { Mode::Session } else { Mode::Transaction };
         let rules = Rules { mode, size: args.get(POOL) as usize };
-        let policy = Policy::of(args);
-        let client =
-            move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
-        of_connections(args, Design::new("", client), Postgres { pooler: Some(rules), ..Postgres::default() })
+        advisory::design(args, Postgres { pooler: Some(rules), ..Postgres::default() })
     },
 };
 

@@ -38,18 +38,34 @@ pub(crate) static FAMILY: Family = Family {
     weakness: "a lease that ends while its holder works makes a second holder, and so does a clock that is ahead",
     source: "ShedLock 7.9, JdbcTemplateLockProvider",
     params: params![TIME, BELIEF, DRIFT, CLIENT_TIMEOUT, FENCING],
-    build: |args| {
-        let (belief, policy) = (policy::Policy::of(args), Policy::of(args));
-        let client =
-            move |context: Context| async move { Ok(Client::lock(LeaseRow::new(&context, belief, policy)?)) };
-        let design = Design::new("", client)
-            .on_stores(Topology::independent(1), Postgres::default())
-            .persistent()
-            .believing(belief.belief);
-        let design = Design { survives: Conditions::LEASE, ..design };
-        fencing::on(args, if policy.timed { design.answered_within(ANSWER_LEASES) } else { design })
-    },
+    build: |args| made(policy::Policy::of(args), Policy::of(args)),
 };
+
+/// The design with its defaults but for the clock, which is a value of [`TIME`].
+pub(crate) fn by_time(args: &Args, time: &str) -> Design {
+    made(policy::Policy::of(args), Policy { server_time: server_time(time), timed: true, fenced: false })
+}
+
+fn made(belief: policy::Policy, policy: Policy) -> Design {
+    let client =
+        move |context: Context| async move { Ok(Client::lock(LeaseRow::new(&context, belief, policy)?)) };
+    let design = Design::new("", client)
+        .on_stores(Topology::independent(1), Postgres::default())
+        .persistent()
+        .believing(belief.belief);
+    let design = Design { survives: Conditions::LEASE, ..design };
+    let design = if policy.fenced { design.fenced() } else { design };
+    if policy.timed { design.answered_within(ANSWER_LEASES) } else { design }
+}
+
+/// The present as the server has it; none for the client's clock.
+fn server_time(time: &str) -> Option<&'static str> {
+    match time {
+        "now" => Some("now()"),
+        "clock-timestamp" => Some("clock_timestamp()"),
+        _ => None,
+    }
+}
 
 const TIME: Param<Word> = Param {
     name: "time",
@@ -71,13 +87,8 @@ struct Policy {
 
 impl Policy {
     fn of(args: &Args) -> Policy {
-        let server_time = match args.get(TIME) {
-            "now" => Some("now()"),
-            "clock-timestamp" => Some("clock_timestamp()"),
-            _ => None,
-        };
         let timed = answer_time(args, Duration::from_secs(1)).is_some();
-        Policy { server_time, timed, fenced: fencing::is_on(args) }
+        Policy { server_time: server_time(args.get(TIME)), timed, fenced: fencing::is_on(args) }
     }
 }
 

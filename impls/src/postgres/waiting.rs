@@ -50,7 +50,7 @@ pub(super) const KEEPALIVE: Param<Word> = Param {
 pub(super) fn server(args: &Args) -> Postgres {
     let second = Duration::from_secs(1);
     let short = Keepalive { idle: second, interval: second, count: 1, user_timeout: None };
-    let keepalive = if args.get(KEEPALIVE) == "short" { short } else { Keepalive::default() };
+    let keepalive = if args.find(KEEPALIVE) == Some("short") { short } else { Keepalive::default() };
     Postgres { keepalive, ..Postgres::default() }
 }
 
@@ -59,7 +59,7 @@ pub(super) const ANSWER_LEASES: u32 = 5;
 
 /// How long a client waits for an answer; none for ever.
 pub(super) fn answer_time(args: &Args, ttl: Duration) -> Option<Duration> {
-    (args.get(CLIENT_TIMEOUT) == "on").then(|| ANSWER_LEASES * ttl)
+    (args.find(CLIENT_TIMEOUT).unwrap_or(CLIENT_TIMEOUT.default) == "on").then(|| ANSWER_LEASES * ttl)
 }
 
 /// How a client waits.
@@ -86,7 +86,7 @@ impl Waiting {
             "leave" => GiveUp::Leave,
             _ => GiveUp::LockTimeout,
         };
-        Waiting { give_up, timed: args.get(CLIENT_TIMEOUT) == "on" }
+        Waiting { give_up, timed: answer_time(args, Duration::ZERO).is_some() }
     }
 
     /// How long a client waits for an answer; none for ever.

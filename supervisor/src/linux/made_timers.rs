@@ -11,7 +11,6 @@ use super::{
     notify::Notice,
     table::Caller,
     time::{Time, is_wall},
-    timers::rung,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -63,7 +62,7 @@ impl MadeTimers {
         let mut due = Vec::new();
         for timer in &mut self.timers {
             let Some(next) = timer.next.filter(|&next| time.is_over(next)) else { continue };
-            let (times, later) = rung(time, next, timer.interval);
+            let (times, later) = time.rung(next, timer.interval);
             (timer.next, timer.missed) = (later, times - 1);
             due.extend(timer.signal.map(|signal| (timer.process, signal)));
         }

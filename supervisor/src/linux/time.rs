@@ -128,6 +128,22 @@ impl Time {
         }
     }
 
+    /// How often a timer has rung that was due then, and when it rings next.
+    pub(crate) fn rung(&self, next: Deadline, interval: u64) -> (u64, Option<Deadline>) {
+        let now = match next {
+            Deadline::Monotonic(_) => self.clock.monotonic_ns,
+            Deadline::Wall(_) => self.clock.wall_ns,
+        };
+        let (Deadline::Monotonic(due) | Deadline::Wall(due)) = next;
+        let times = (now - due).checked_div(interval).map_or(1, |more| more + 1);
+        let later = due.saturating_add(times.saturating_mul(interval));
+        let later = match next {
+            Deadline::Monotonic(_) => Deadline::Monotonic(later),
+            Deadline::Wall(_) => Deadline::Wall(later),
+        };
+        (times, (interval > 0).then_some(later))
+    }
+
     /// The first of these deadlines, as a monotonic time.
     pub(crate) fn first(&self, deadlines: impl Iterator<Item = Deadline>) -> Option<u64> {
         deadlines.map(|deadline| self.monotonic(deadline)).min()

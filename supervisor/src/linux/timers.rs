@@ -43,22 +43,6 @@ pub(crate) struct Timers {
     pub(crate) made: MadeTimers,
 }
 
-/// How often a timer has rung that was due then, and when it rings next.
-pub(crate) fn rung(time: &Time, next: Deadline, interval: u64) -> (u64, Option<Deadline>) {
-    let now = match next {
-        Deadline::Monotonic(_) => time.clock.monotonic_ns,
-        Deadline::Wall(_) => time.clock.wall_ns,
-    };
-    let (Deadline::Monotonic(due) | Deadline::Wall(due)) = next;
-    let times = (now - due).checked_div(interval).map_or(1, |more| more + 1);
-    let later = due.saturating_add(times.saturating_mul(interval));
-    let later = match next {
-        Deadline::Monotonic(_) => Deadline::Monotonic(later),
-        Deadline::Wall(_) => Deadline::Wall(later),
-    };
-    (times, (interval > 0).then_some(later))
-}
-
 /// The kernel's number of an event descriptor.
 fn event_id(file: BorrowedFd<'_>) -> Option<u64> {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
@@ -199,7 +183,7 @@ impl Timers {
         for at in 0..self.files.len() {
             let Some(next) = self.files[at].next.filter(|&next| time.is_over(next)) else { continue };
             let timer = &mut self.files[at];
-            let (times, later) = rung(time, next, timer.interval);
+            let (times, later) = time.rung(next, timer.interval);
             timer.next = later;
             let _ = rustix::io::write(&timer.file, &times.to_le_bytes());
         }
