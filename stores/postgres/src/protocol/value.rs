@@ -10,6 +10,8 @@ use super::time::{Interval, point_text, read_point};
 pub(crate) enum Type {
     /// `boolean`.
     Bool,
+    /// `smallint`.
+    Int2,
     /// `integer`.
     Int4,
     /// `bigint`.
@@ -39,7 +41,7 @@ pub(crate) enum Value {
     Null,
     /// A truth value.
     Bool(bool),
-    /// An integer of either width.
+    /// An integer of any width.
     Int(i64),
     /// A text of either type.
     Text(String),
@@ -82,6 +84,7 @@ impl Type {
         match self {
             Type::Bool => 16,
             Type::Int8 => 20,
+            Type::Int2 => 21,
             Type::Int4 => 23,
             Type::Text | Type::Unknown => 25,
             Type::Varchar(_) => 1043,
@@ -99,6 +102,7 @@ impl Type {
             0 | 705 => return Ok(None),
             16 => Type::Bool,
             20 => Type::Int8,
+            21 => Type::Int2,
             23 => Type::Int4,
             25 => Type::Text,
             1043 => Type::Varchar(None),
@@ -114,6 +118,7 @@ impl Type {
     pub(crate) fn size(self) -> i16 {
         match self {
             Type::Bool => 1,
+            Type::Int2 => 2,
             Type::Int4 => 4,
             Type::Int8 | Type::Timestamp | Type::Timestamptz => 8,
             Type::Interval | Type::Uuid => 16,
@@ -135,6 +140,7 @@ impl Type {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Type::Bool => "boolean",
+            Type::Int2 => "smallint",
             Type::Int4 => "integer",
             Type::Int8 => "bigint",
             Type::Text => "text",
@@ -149,7 +155,7 @@ impl Type {
     }
 
     pub(crate) fn is_integer(self) -> bool {
-        matches!(self, Type::Int4 | Type::Int8)
+        matches!(self, Type::Int2 | Type::Int4 | Type::Int8)
     }
 
     pub(crate) fn is_text(self) -> bool {
@@ -172,7 +178,7 @@ impl Type {
                 }
                 _ => Err(invalid()),
             },
-            Type::Int4 | Type::Int8 => {
+            Type::Int2 | Type::Int4 | Type::Int8 => {
                 let digits = text.trim();
                 let number = digits.strip_prefix(['+', '-']).unwrap_or(digits);
                 if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -199,7 +205,16 @@ impl Type {
 
     /// True if an integer of this type can be `value`.
     pub(crate) fn holds(self, value: i64) -> bool {
-        self != Type::Int4 || i32::try_from(value).is_ok()
+        match self {
+            Type::Int2 => i16::try_from(value).is_ok(),
+            Type::Int4 => i32::try_from(value).is_ok(),
+            _ => true,
+        }
+    }
+
+    /// True if an integer of this type becomes one of the other by itself.
+    pub(crate) fn widens_to(self, other: Type) -> bool {
+        self.is_integer() && other.is_integer() && self.size() < other.size()
     }
 
     /// Reads a parameter of this type.
@@ -212,6 +227,10 @@ impl Type {
         match (format, self) {
             (Format::Text, _) => self.read(as_text()?),
             (_, Type::Bool) => <[u8; 1]>::try_from(bytes).map(|[b]| Value::Bool(b != 0)).map_err(incorrect),
+            (_, Type::Int2) => bytes
+                .try_into()
+                .map(|bytes| Value::Int(i64::from(i16::from_be_bytes(bytes))))
+                .map_err(incorrect),
             (_, Type::Int4) => bytes
                 .try_into()
                 .map(|bytes| Value::Int(i64::from(i32::from_be_bytes(bytes))))
@@ -261,7 +280,8 @@ impl Value {
         match self {
             Value::Null => None,
             Value::Bool(value) => Some(vec![u8::from(*value)]),
-            // An `integer` column holds nothing wider.
+            // A column holds nothing wider.
+            Value::Int(value) if ty == Type::Int2 => Some((*value as i16).to_be_bytes().to_vec()),
             Value::Int(value) if ty == Type::Int4 => Some((*value as i32).to_be_bytes().to_vec()),
             Value::Int(value) | Value::Time(value) | Value::Stamp(value) => {
                 Some(value.to_be_bytes().to_vec())

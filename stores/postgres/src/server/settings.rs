@@ -199,8 +199,7 @@ impl Settings {
             "tcp_keepalives_interval" => Ok(self.keepalive.interval.as_secs().to_string()),
             "tcp_keepalives_count" => Ok(self.keepalive.count.to_string()),
             "tcp_user_timeout" => {
-                let ms = self.keepalive.user_timeout.map_or(0, |limit| limit.as_millis());
-                Ok(timeout_text(u32::try_from(ms).unwrap_or(u32::MAX)))
+                Ok(self.keepalive.user_timeout.map_or(0, |limit| limit.as_millis()).to_string())
             }
             _ => {
                 let known = REPORTED.iter().find(|(reported, _)| reported.to_lowercase() == name);

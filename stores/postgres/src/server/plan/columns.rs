@@ -121,6 +121,7 @@ pub(super) fn name_of(expr: &Expr) -> String {
 fn cast_name(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "bool",
+        Type::Int2 => "int2",
         Type::Int4 => "int4",
         Type::Int8 => "int8",
         Type::Text | Type::Unknown => "text",

@@ -16,7 +16,7 @@ pub(super) fn comparable(a: Type, b: Type) -> bool {
 pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
-        (Value::Int(value), Type::Int4 | Type::Int8) => in_range(Some(value), ty),
+        (Value::Int(value), Type::Int2 | Type::Int4 | Type::Int8) => in_range(Some(value), ty),
         (Value::Time(micros), Type::Timestamp) => Ok(Value::Stamp(micros)),
         (Value::Stamp(micros), Type::Timestamptz) => Ok(Value::Time(micros)),
         (Value::Text(text), Type::Varchar(Some(max))) => {

@@ -158,7 +158,7 @@ impl Planner<'_> {
         for value in values.iter().filter(|value| !is_open(value)) {
             let (_, ty) = self.expr(scope, value, None)?;
             found = match found {
-                Some(Type::Int4) if ty == Type::Int8 => Some(ty),
+                Some(found) if found.widens_to(ty) => Some(ty),
                 None if ty != Type::Unknown => Some(ty),
                 found => found,
             };
@@ -197,10 +197,7 @@ impl Planner<'_> {
             found.push(if is_open(arg) { Type::Unknown } else { self.expr(scope, arg, None)?.1 });
         }
         let widens = |given: Type, ty: Type| {
-            given == ty
-                || given == Type::Unknown
-                || given.is_text() && ty.is_text()
-                || given == Type::Int4 && ty == Type::Int8
+            given == ty || given == Type::Unknown || given.is_text() && ty.is_text() || given.widens_to(ty)
         };
         let fits = |form: &&&[Type]| {
             form.len() == found.len() && found.iter().zip(**form).all(|(given, ty)| widens(*given, *ty))
@@ -286,8 +283,7 @@ fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
         return (fits && left != Type::Void).then_some(Type::Bool);
     }
     if left.is_integer() && right.is_integer() {
-        let wide = left == Type::Int8 || right == Type::Int8;
-        return Some(if wide { Type::Int8 } else { Type::Int4 });
+        return Some(if left.widens_to(right) { right } else { left });
     }
     match (operator, left, right) {
         (Operator::Plus | Operator::Minus, Type::Interval, Type::Interval) => Some(Type::Interval),

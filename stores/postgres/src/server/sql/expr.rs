@@ -282,6 +282,7 @@ pub(super) fn ty(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
             at.word("varying")?;
             return length(at);
         }
+        "smallint" | "int2" => Type::Int2,
         "int" | "integer" | "int4" => Type::Int4,
         "bigint" | "int8" => Type::Int8,
         "bool" | "boolean" => Type::Bool,
