@@ -37,6 +37,7 @@ const LATER: &[&str] = &[
     "django-q-213",
     "greptimedb-7670",
     "liquibase-5438",
+    "river-197",
     "shedlock-231",
     "shedlock-243",
     "shedlock-3682",

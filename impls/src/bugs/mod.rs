@@ -14,6 +14,7 @@ mod django_q_213;
 mod election;
 mod greptimedb_7670;
 mod laravel_36337;
+mod leader;
 mod liquibase_5438;
 mod node_redlock_296;
 mod node_redlock_even;
@@ -36,6 +37,7 @@ mod redlock_rb_36;
 mod redlock_rb_44;
 mod redsync_61;
 mod redsync_71;
+mod river_197;
 mod rows;
 mod rslock_extend;
 mod shedlock_231;
@@ -79,6 +81,7 @@ pub static ALL: &[&Family] = &[
     &redlock_rb_44::FAMILY,
     &redsync_61::FAMILY,
     &redsync_71::FAMILY,
+    &river_197::FAMILY,
     &rslock_extend::FAMILY,
     &shedlock_231::FAMILY,
     &shedlock_243::FAMILY,

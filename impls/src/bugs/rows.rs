@@ -17,10 +17,10 @@ use crate::client::session::{Param, PostgresError, Session};
 /// The leases for which a client waits for an answer.
 const ANSWER_LEASES: u32 = 5;
 
-/// A design on one PostgreSQL server that keeps what is committed.
+/// A design on one PostgreSQL server that keeps what is committed, and whose clock ends the leases of rows.
 pub(super) fn on_postgres(design: Design) -> Design {
     design
-        .on_stores(Topology::independent(1), Postgres::default())
+        .on_stores(Topology::independent(1), Postgres { leases: true, ..Postgres::default() })
         .persistent()
         .answered_within(ANSWER_LEASES)
 }

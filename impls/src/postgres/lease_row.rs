@@ -49,8 +49,9 @@ pub(crate) fn by_time(args: &Args, time: &str) -> Design {
 fn made(belief: policy::Policy, policy: Policy) -> Design {
     let client =
         move |context: Context| async move { Ok(Client::lock(LeaseRow::new(&context, belief, policy)?)) };
+    let kind = Postgres { leases: policy.server_time.is_some(), ..Postgres::default() };
     let design = Design::new("", client)
-        .on_stores(Topology::independent(1), Postgres::default())
+        .on_stores(Topology::independent(1), kind)
         .persistent()
         .believing(belief.belief);
     let design = Design { survives: Conditions::LEASE, ..design };

@@ -23,7 +23,7 @@
 //!
 //! In `server`:
 //!
-//! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `keepalive` (silent clients), `guarded` (which rows are locks, and which are the resource).
+//! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `keepalive` (silent clients), `leases` (which rows are leases), `guarded` (which rows are locks, and which are the resource).
 //! - *The machine*: `machine` (sessions, alarms, signals), `query` (the messages of a session), `extended` (prepared statements and portals), `control` (statements about the session),
 //!   `outcome` (the ends of transactions), `session`, `settings`.
 //! - *Statements*: `execute` (as far as one comes without waiting), `plan` (what it means).

@@ -22,6 +22,8 @@ pub struct Postgres {
     pub pooler: Option<Rules>,
     /// When they look whether a silent client is still there.
     pub keepalive: Keepalive,
+    /// True if their clocks say when the lease of a row is over, and not those of clients.
+    pub leases: bool,
 }
 
 /// PostgreSQL in the list of all kinds.
@@ -80,7 +82,7 @@ impl SimulatedStore for Postgres {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         match self.pooler.filter(|_| context.member.role == Role::Proxy) {
             Some(rules) => Box::pin(pooler::serve(context, rules)),
-            None => Box::pin(serve_configured(context, self.keepalive)),
+            None => Box::pin(serve_configured(context, self.keepalive, self.leases)),
         }
     }
 }

@@ -24,13 +24,31 @@ pub struct Guarded {
     pub column: String,
     /// The table whose rows are locks for as long as they are there.
     pub locks: String,
+    /// True if the rows of known tables are locks until their leases are over by the server's clock.
+    pub leases: bool,
 }
 
 impl Default for Guarded {
     fn default() -> Guarded {
-        Guarded { table: "resource".to_owned(), column: "value".to_owned(), locks: "lock_row".to_owned() }
+        Guarded {
+            table: "resource".to_owned(),
+            column: "value".to_owned(),
+            locks: "lock_row".to_owned(),
+            leases: false,
+        }
     }
 }
+
+/// A lease that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    /// When it is over, in microseconds since 2000.
+    pub(crate) until: i64,
+    pub(crate) owner: Option<String>,
+}
+
+/// The leases that run, by the names of their rows.
+pub(crate) type Leases = BTreeMap<String, Lease>;
 
 /// An act on a row.
 pub(crate) enum Deed<'a> {

@@ -330,7 +330,7 @@ impl Journal {
     pub(crate) fn note(&mut self, event: &What) {
         let changed = match event {
             What::Created { key } => self.locks.insert(key.clone()),
-            What::Deleted { key } => self.locks.remove(key),
+            What::Deleted { key } | What::Expired { key, .. } => self.locks.remove(key),
             _ => false,
         };
         if changed {

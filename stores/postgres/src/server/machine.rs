@@ -13,7 +13,7 @@ use picklock_sim::host::Origin;
 use crate::protocol::{Message, Opening, Severity, SqlError, opening, take};
 use crate::server::data::{Heap, Sequences, Xid};
 use crate::server::execute::Signal;
-use crate::server::guarded::Guarded;
+use crate::server::guarded::{Guarded, Leases};
 use crate::server::journal::Record;
 use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
@@ -67,6 +67,9 @@ pub struct Machine {
     pub(crate) owners: BTreeMap<Xid, SessionId>,
     /// Signals that were sent and not handled yet.
     pub(crate) signals: VecDeque<(SessionId, Signal)>,
+    /// The clocks as they were when something was done last.
+    pub(crate) now: Now,
+    pub(crate) leases: Leases,
     /// When it looks whether a silent client is still there, as it is configured.
     pub(crate) keepalive: Keepalive,
     /// The texts of which numbers were made.
@@ -91,6 +94,8 @@ impl Machine {
             effects: Effects::default(),
             owners: BTreeMap::new(),
             signals: VecDeque::new(),
+            now: Now::default(),
+            leases: Leases::new(),
             keepalive: Keepalive::default(),
             hashed: BTreeMap::new(),
             last_session: 0,
@@ -125,6 +130,7 @@ impl Machine {
 
     /// A client's connection has ended. A transaction under way is rolled back.
     pub fn disconnect(&mut self, id: SessionId, now: Now) {
+        self.now = now;
         if let Some(session) = self.sessions.get_mut(&id) {
             // Nobody asked for what follows.
             session.origin = Origin::default();
@@ -149,6 +155,7 @@ impl Machine {
 
     /// A client has sent something.
     pub fn receive(&mut self, id: SessionId, origin: Origin, bytes: &[u8], now: Now) {
+        self.now = now;
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.input.extend_from_slice(bytes);
         session.origin = origin;
@@ -180,11 +187,14 @@ impl Machine {
     /// When something happens if nobody sends anything.
     #[must_use]
     pub fn deadline(&self) -> Option<Monotonic> {
-        self.sessions.values().filter_map(|session| session.alarm()).map(|(at, _)| at).min()
+        let alarms = self.sessions.values().filter_map(|session| session.alarm()).map(|(at, _)| at);
+        alarms.chain(self.next_lease_end()).min()
     }
 
     /// Does what is due.
     pub fn tick(&mut self, now: Now) {
+        self.now = now;
+        self.expire_leases();
         loop {
             let alarms = self.sessions.iter().filter_map(|(id, session)| {
                 let (at, alarm) = session.alarm()?;

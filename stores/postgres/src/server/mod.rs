@@ -7,6 +7,7 @@ mod extended;
 mod guarded;
 mod journal;
 mod keepalive;
+mod leases;
 mod locks;
 mod machine;
 mod outcome;

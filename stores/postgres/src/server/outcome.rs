@@ -163,6 +163,7 @@ impl Machine {
     /// Makes a commit known.
     fn publish(&mut self, origin: Origin, ended: Ended) {
         self.come_and_gone(origin, &ended);
+        self.report_leases(origin, &ended);
         self.effects.log.extend(ended.created.into_iter().map(Record::table));
         self.effects.log.extend(ended.died.into_iter().map(|(place, _)| Record::row(place, None)));
         for (place, row, changed) in ended.born {

@@ -23,18 +23,25 @@ use crate::server::machine::{Delivery, Machine, Now};
 
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {
-    serve_configured(context, Keepalive::default()).await;
+    serve_configured(context, Keepalive::default(), false).await;
 }
 
-/// The same, configured to look for silent clients like this.
-pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepalive) {
+/// The same, configured to look for silent clients like this. With `leases` its clock ends those of rows.
+pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepalive, leases: bool) {
     let host = context.host;
     let mut journal = Journal::new(host.disk());
-    let mut machine = Machine::new(Guarded::default(), journal.records());
+    let mut machine = Machine::new(Guarded { leases, ..Guarded::default() }, journal.records());
+    let now = Now { wall: host.wall(), monotonic: host.monotonic() };
     for key in journal.locked() {
         if machine.keeps(key.as_str()) {
             // A lock that is a committed row survives.
             journal.note(&What::Created { key });
+        } else if let Some(what) = machine.resume_lease(&key, now).filter(|_| leases) {
+            // So does a lease, unless it was over meanwhile.
+            match what {
+                What::Created { .. } => journal.note(&what),
+                _ => host.record(Origin::default(), what),
+            }
         } else {
             host.record(Origin::default(), What::Lost { key });
         }
