@@ -119,6 +119,9 @@ fn lock(scene: &mut Scene<'_>, calls: &mut Calls, call: LockCall, tag: Tag) -> R
         }
         return Ok(Value::Void);
     }
+    if tries && scene.waits.locks.is_wanted(scene.session, &tag, mode) {
+        return Ok(Value::Bool(false));
+    }
     let had = scene.waits.locks.is_alone(scene.session, &tag);
     if scene.waits.locks.try_take(scene.session, &tag, mode, scope) {
         if mode == Mode::Exclusive && !had {

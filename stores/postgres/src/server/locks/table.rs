@@ -141,6 +141,15 @@ impl Lock {
 }
 
 impl Locks {
+    /// True if somebody waits for a lock in a mode that conflicts, and the session does not have it in this mode. Who does not want to wait is
+    /// refused then, also where one who does would be placed before the others and be given the lock at once.
+    pub(crate) fn is_wanted(&self, session: SessionId, tag: &Tag, mode: Mode) -> bool {
+        self.0.get(tag).is_some_and(|lock| {
+            let has = lock.holders.iter().any(|holder| holder.session == session && holder.mode == mode);
+            !has && lock.queue.iter().any(|waiter| waiter.mode.conflicts(mode))
+        })
+    }
+
     /// Takes a lock if that is possible at once.
     pub(crate) fn try_take(&mut self, session: SessionId, tag: &Tag, mode: Mode, scope: Scope) -> bool {
         let lock = self.0.entry(tag.clone()).or_default();
