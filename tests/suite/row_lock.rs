@@ -125,8 +125,50 @@ fn a_client_without_a_time_out_hangs_on_a_server_that_lost_its_power() {
 }
 
 #[test]
+fn a_token_of_a_sequence_keeps_late_writes_out() {
+    for (plain, scenario) in
+        [("row-lock-outside", "node-restart"), ("advisory", "node-restart"), ("lease-row{time=now}", "pause")]
+    {
+        let harmed = |spelling: &str| {
+            let cell = cell(spelling, scenario);
+            (0..40).filter(|seed| cell.run(Engine::Event, *seed).violates("no-lost-update")).count()
+        };
+        let fenced = match plain.strip_suffix('}') {
+            Some(open) => format!("{open},fencing=sequence}}"),
+            None => format!("{plain}{{fencing=sequence}}"),
+        };
+        assert!(harmed(plain) >= 5, "{plain}");
+        assert_eq!(harmed(&fenced), 0, "{fenced}");
+    }
+}
+
+#[test]
+fn a_server_that_looks_for_silent_clients_gives_a_lock_away_under_a_cut() {
+    let scenario =
+        scenario("client-partition", &["links=lock", "for=6s..8s", "horizon=20s", "work=3 x ttl..5 x ttl"]);
+    let overlaps = |spelling: &str| {
+        let cell = Cell::of(&design(spelling), scenario.clone()).unwrap();
+        (0..60).filter(|seed| cell.run(Engine::Event, *seed).violates("effective-exclusion")).count()
+    };
+    assert_eq!(overlaps("row-lock-outside"), 0);
+    assert!(overlaps("row-lock-outside{keepalive=short}") >= 10);
+    // What is in the database is not harmed.
+    assert_eq!(overlaps("row-lock{keepalive=short}"), 0);
+}
+
+#[test]
 fn each_design_on_postgres_repeats_itself_on_both_engines() {
-    for spelling in ["row-lock{give_up=cancel}", "row-lock-outside", "unique-row", "optimistic-row"] {
+    let spellings = [
+        "row-lock{give_up=cancel}",
+        "row-lock-outside{keepalive=short,fencing=sequence}",
+        "skip-locked",
+        "advisory{scope=transaction}",
+        "advisory-pooled",
+        "lease-row{time=now,fencing=sequence}",
+        "unique-row",
+        "optimistic-row",
+    ];
+    for spelling in spellings {
         for name in ["pause", "client-crash", "node-restart"] {
             let cell = cell(spelling, name);
             for engine in [Engine::Event, Engine::TURMOIL] {
