@@ -48,7 +48,7 @@ struct Queue {
 
 impl Queue {
     fn new(context: &Context, fixed: bool) -> Result<Queue, LockError> {
-        Ok(Queue { rows: Rows::new(context, SET_UP.to_owned())?, fixed })
+        Ok(Queue { rows: Rows::new(context, SET_UP)?, fixed })
     }
 }
 

@@ -1,103 +1,67 @@
-//! An advisory lock of a session that is used again after the release: the common part of the bugs of locks that a session has more than once, or
-//! that nobody knows of.
+//! The election of a leader by a row with the end of its term: as the bugs of elections have it.
+//!
+//! Each attempt is one transaction: a row whose term is over is deleted, and then a candidate inserts its own, or a leader extends it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_postgres::Postgres;
-use picklock_sim::design::{Context, Design, Topology};
-use picklock_sim::host::Host;
+use picklock_sim::design::{Context, Design};
 use picklock_sim::lock::{Client, Grant, Lock, LockError};
-use tokio::sync::Mutex;
-use tokio_postgres::types::Type;
 
-use crate::client::pool::Pool;
-use crate::client::session::{PostgresError, Session};
+use super::rows::{Rows, on_postgres};
 
-/// What a client does.
+/// The statements of an election: of the row of name `$1`, by the owner `$2`. `LEASE` stands for the length of a term.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ways {
-    /// A holder asks for what it has, every third of a lease.
-    pub(super) asks_again: bool,
-    /// A session of which an answer came too late is used again.
-    pub(super) keeps_late: bool,
+pub(super) struct Election {
+    pub(super) set_up: &'static str,
+    pub(super) delete_over: &'static str,
+    pub(super) elect: &'static str,
+    pub(super) extend: &'static str,
+    pub(super) resign: &'static str,
 }
 
-/// A design whose clients lock in these ways.
-pub(super) fn design(ways: Ways) -> Design {
-    let client = move |context: Context| async move { Ok(Client::lock(Election::new(&context, ways)?)) };
-    let design = Design::new("", client)
-        .on_stores(Topology::independent(1), Postgres::default())
-        .persistent()
-        .without_leases()
-        .held_by_connection();
-    if ways.asks_again { design.renewing() } else { design }
+/// A design whose clients elect a leader like this.
+pub(super) fn design(election: Election) -> Design {
+    let client = move |context: Context| async move {
+        let rows = Rows::new(&context, election.set_up)?;
+        Ok(Client::lock(Candidate { rows, election }))
+    };
+    on_postgres(Design::new("", client)).renewing()
 }
 
-const TRY: &str = "SELECT pg_try_advisory_lock(hashtext($1))";
-const UNLOCK: &str = "SELECT pg_advisory_unlock(hashtext($1))";
-
-struct Election {
-    ttl: Duration,
-    ways: Ways,
-    pool: Pool,
-    held: Mutex<BTreeMap<Key, Session>>,
-    host: Host,
+struct Candidate {
+    rows: Rows,
+    election: Election,
 }
 
-impl Election {
-    fn new(context: &Context, ways: Ways) -> Result<Election, LockError> {
-        // No answer may take longer than half a lease.
-        let pool = Pool::new(context, Some(context.ttl / 2))?;
-        Ok(Election { ttl: context.ttl, ways, pool, held: Mutex::default(), host: context.host.clone() })
-    }
-
-    /// Executes a statement that answers yes or no. A session of which it does not come is of no more use.
-    async fn ask(&self, session: &Session, sql: &str, key: &Key) -> Result<bool, PostgresError> {
-        let rows = session.rows(sql, &[(&key.as_str(), Type::TEXT)]).await?;
-        rows.first().map_or(Ok(false), |row| Ok(row.try_get(0)?))
+impl Candidate {
+    /// Deletes a row whose term is over, and executes a statement: true if it has a row.
+    async fn attempt(&self, statement: &str, key: &Key, owner: &str) -> Result<bool, LockError> {
+        let statement = statement.replace("LEASE", &self.rows.lease());
+        let rows = self.rows.transact(&[self.election.delete_over, &statement], key, owner).await?;
+        Ok(!rows.is_empty())
     }
 }
 
-impl Lock for Election {
+impl Lock for Candidate {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        let session = self.pool.take().await?;
-        match self.ask(&session, TRY, key).await {
-            Ok(true) => {
-                self.held.lock().await.insert(key.clone(), session);
-                Ok(Some(Grant::new(key, self.host.rng().owner_id())))
-            }
-            Ok(false) => {
-                self.pool.put(session);
-                Ok(None)
-            }
-            Err(error) => {
-                if self.ways.keeps_late {
-                    self.pool.put_late(session);
-                }
-                Err(error.into())
-            }
-        }
+        let owner = self.rows.host.rng().owner_id();
+        let elected = self.attempt(self.election.elect, key, &owner).await?;
+        Ok(elected.then(|| Grant::new(key, owner)))
     }
 
     fn checkpoint(&self) -> Option<Duration> {
-        self.ways.asks_again.then_some(self.ttl / 3)
+        Some(self.rows.ttl / 3)
     }
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let held = self.held.lock().await;
-        match held.get(&grant.key) {
-            Some(session) => Ok(self.ask(session, TRY, &grant.key).await?),
-            None => Ok(false),
-        }
+        self.attempt(self.election.extend, &grant.key, &grant.owner).await
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let session = self.held.lock().await.remove(&grant.key);
-        let session = session.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
-        let unlocked = self.ask(&session, UNLOCK, &grant.key).await?;
-        self.pool.put(session);
-        if unlocked { Ok(()) } else { Err(LockError::new("the session does not hold the lock")) }
+        match self.rows.transact(&[self.election.resign], &grant.key, &grant.owner).await?.is_empty() {
+            false => Ok(()),
+            true => Err(LockError::new("it leads no more")),
+        }
     }
 }

@@ -12,7 +12,7 @@ use picklock_sim::design::{Design, Family};
 use picklock_sim::param::Args;
 use picklock_sim::params;
 
-use super::election::{Ways, design};
+use super::session_lock::{Ways, design};
 use super::version::FIXED;
 
 /// The lock that a forgotten session has.
@@ -20,7 +20,7 @@ pub(super) static FAMILY: Family = Family {
     name: "greptimedb-7670",
     claim: "pg_try_advisory_lock in a session of a pool, with a time-out of the client",
     weakness: "a session of which the answer came too late has the lock, and goes back to the pool",
-    source: "GreptimeDB 0.15.0 to 0.17, https://github.com/GreptimeTeam/greptimedb/issues/7670",
+    source: "GreptimeDB from 0.15.0 on, before 1.0.0-rc.2, https://github.com/GreptimeTeam/greptimedb/issues/7670",
     params: params![FIXED],
     build,
 };

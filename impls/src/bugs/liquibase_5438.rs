@@ -48,7 +48,7 @@ struct ChangeLog {
 
 impl ChangeLog {
     fn new(context: &Context, fixed: bool) -> Result<ChangeLog, LockError> {
-        Ok(ChangeLog { rows: Rows::new(context, SET_UP.to_owned())?, fixed })
+        Ok(ChangeLog { rows: Rows::new(context, SET_UP)?, fixed })
     }
 }
 

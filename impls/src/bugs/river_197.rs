@@ -11,7 +11,7 @@ use picklock_sim::design::{Design, Family};
 use picklock_sim::param::Args;
 use picklock_sim::params;
 
-use super::leader::{Election, design};
+use super::election::{Election, design};
 use super::version::FIXED;
 
 /// The election that a former leader wins again.

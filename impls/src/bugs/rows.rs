@@ -31,13 +31,13 @@ pub(super) struct Rows {
     pub(super) ttl: Duration,
     pool: Pool,
     /// The statements that make the table and its rows, until they were executed.
-    set_up: Mutex<Option<String>>,
+    set_up: Mutex<Option<&'static str>>,
 }
 
 impl Rows {
     /// # Errors
     /// When the design has no server.
-    pub(super) fn new(context: &Context, set_up: String) -> Result<Rows, LockError> {
+    pub(super) fn new(context: &Context, set_up: &'static str) -> Result<Rows, LockError> {
         let pool = Pool::new(context, Some(ANSWER_LEASES * context.ttl))?;
         let set_up = Mutex::new(Some(set_up));
         Ok(Rows { host: context.host.clone(), ttl: context.ttl, pool, set_up })
@@ -52,7 +52,7 @@ impl Rows {
     pub(super) async fn session(&self) -> Result<Session, PostgresError> {
         let session = self.pool.take().await?;
         let mut set_up = self.set_up.lock().await;
-        if let Some(statements) = set_up.as_deref() {
+        if let Some(statements) = *set_up {
             session.run(statements).await?;
             *set_up = None;
         }

@@ -14,6 +14,7 @@ use picklock_sim::param::Args;
 use picklock_sim::params;
 
 use super::rows::{Rows, on_postgres};
+use super::shedlock_rows;
 use super::version::FIXED;
 
 /// The lock that takes all that are free.
@@ -32,9 +33,6 @@ fn build(args: &Args) -> Design {
     on_postgres(Design::new("", client))
 }
 
-const SET_UP: &str = "CREATE TABLE IF NOT EXISTS shedlock (name text PRIMARY KEY, lock_until timestamptz NOT NULL, \
-                      locked_at timestamptz NOT NULL, locked_by text NOT NULL)";
-
 struct ShedLock {
     rows: Rows,
     fixed: bool,
@@ -42,19 +40,15 @@ struct ShedLock {
 
 impl ShedLock {
     fn new(context: &Context, fixed: bool) -> Result<ShedLock, LockError> {
-        Ok(ShedLock { rows: Rows::new(context, SET_UP.to_owned())?, fixed })
+        Ok(ShedLock { rows: shedlock_rows::client(context)?, fixed })
     }
 }
 
 impl Lock for ShedLock {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        let (owner, lease) = (self.rows.host.rng().owner_id(), self.rows.lease());
-        let set = format!("SET lock_until = now() + {lease}, locked_at = now(), locked_by = $2");
-        let insert = format!(
-            "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ($1, now() + {lease}, now(), $2) \
-             ON CONFLICT (name) DO UPDATE {set} WHERE shedlock.lock_until <= now() RETURNING name"
-        );
-        // The type of the name is known by its use where it is not compared.
+        let owner = self.rows.host.rng().owner_id();
+        let (insert, set) = (shedlock_rows::insert(&self.rows), shedlock_rows::set(&self.rows));
+        // Without the name it still has a parameter for it.
         let name = if self.fixed { "name = $1" } else { "$1 <> ''" };
         let update = format!("UPDATE shedlock {set} WHERE {name} AND lock_until <= now() RETURNING name");
         for statement in [insert, update] {
@@ -66,11 +60,6 @@ impl Lock for ShedLock {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let unlock =
-            "UPDATE shedlock SET lock_until = now() WHERE name = $1 AND locked_by = $2 RETURNING name";
-        match self.rows.transact(&[unlock], &grant.key, &grant.owner).await?.is_empty() {
-            false => Ok(()),
-            true => Err(LockError::new("somebody else has taken the lease")),
-        }
+        shedlock_rows::unlock(&self.rows, &grant).await
     }
 }

@@ -17,6 +17,7 @@ use picklock_sim::param::Args;
 use picklock_sim::params;
 
 use super::rows::{Rows, execute, on_postgres};
+use super::shedlock_rows;
 use super::version::FIXED;
 
 /// The lock that is taken in an old transaction.
@@ -35,9 +36,6 @@ fn build(args: &Args) -> Design {
     on_postgres(Design::new("", client))
 }
 
-const SET_UP: &str = "CREATE TABLE IF NOT EXISTS shedlock (name text PRIMARY KEY, lock_until timestamptz NOT NULL, \
-                      locked_at timestamptz NOT NULL, locked_by text NOT NULL)";
-
 struct ShedLock {
     rows: Rows,
     fixed: bool,
@@ -45,7 +43,7 @@ struct ShedLock {
 
 impl ShedLock {
     fn new(context: &Context, fixed: bool) -> Result<ShedLock, LockError> {
-        Ok(ShedLock { rows: Rows::new(context, SET_UP.to_owned())?, fixed })
+        Ok(ShedLock { rows: shedlock_rows::client(context)?, fixed })
     }
 
     /// How long the caller is at work in its transaction before it asks for the lock.
@@ -56,12 +54,7 @@ impl ShedLock {
 
 impl Lock for ShedLock {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        let (owner, lease) = (self.rows.host.rng().owner_id(), self.rows.lease());
-        let take = format!(
-            "INSERT INTO shedlock (name, lock_until, locked_at, locked_by) VALUES ($1, now() + {lease}, now(), $2) \
-             ON CONFLICT (name) DO UPDATE SET lock_until = now() + {lease}, locked_at = now(), locked_by = $2 \
-             WHERE shedlock.lock_until <= now() RETURNING name"
-        );
+        let (owner, take) = (self.rows.host.rng().owner_id(), shedlock_rows::insert(&self.rows));
         let session = self.rows.session().await?;
         if !self.fixed {
             session.run("BEGIN").await?;
@@ -78,11 +71,6 @@ impl Lock for ShedLock {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let unlock =
-            "UPDATE shedlock SET lock_until = now() WHERE name = $1 AND locked_by = $2 RETURNING name";
-        match self.rows.transact(&[unlock], &grant.key, &grant.owner).await?.is_empty() {
-            false => Ok(()),
-            true => Err(LockError::new("somebody else has taken the lease")),
-        }
+        shedlock_rows::unlock(&self.rows, &grant).await
     }
 }

@@ -10,7 +10,7 @@ use picklock_sim::design::{Design, Family};
 use picklock_sim::param::Args;
 use picklock_sim::params;
 
-use super::election::{Ways, design};
+use super::session_lock::{Ways, design};
 use super::version::FIXED;
 
 /// The lock that its holder takes again and again.

@@ -257,18 +257,13 @@ impl Group {
                 self.listen()?;
                 continue;
             }
-            if self.effort.calls() > START_UP_CALLS || self.refused().is_none() {
+            if self.effort.calls() > START_UP_CALLS || !self.events.is_empty() {
                 return Ok(());
             }
             let Some(thread) = self.choose_in_start_up() else { return Ok(()) };
             self.turns.set_current(thread);
             self.serve(thread);
         }
-    }
-
-    /// What it was refused, if nothing else happened that its driver has not heard of.
-    pub(crate) fn refused(&self) -> Option<Vec<Step>> {
-        self.events.iter().map(|step| matches!(step, Step::Refused(_)).then(|| step.clone())).collect()
     }
 
     /// The thread that continues its start-up.

@@ -14,7 +14,7 @@ use super::{
     parked::Parked,
     spawn::Child,
 };
-use crate::{Clock, Status, Step};
+use crate::{Clock, Status};
 
 /// The place of a template in its pool: empty while a copy of it lives.
 pub(crate) type Place = Arc<Mutex<Option<Template>>>;
@@ -104,8 +104,6 @@ pub struct Template {
     pub(crate) futexes: Futexes,
     pub(crate) made_timers: MadeTimers,
     pub(crate) apart: Apart,
-    /// What it was refused during start-up.
-    pub(crate) refused: Vec<Step>,
     /// Its clock, if it has done more than to start up.
     pub(crate) warmed: Option<Clock>,
 }

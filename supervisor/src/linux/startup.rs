@@ -10,7 +10,6 @@ use rustix::event::PollFlags;
 use syscalls::Sysno;
 
 use super::{
-    filter::FORBIDDEN,
     notify::Notice,
     polling::{is_ready, may_wait},
     table::Caller,
@@ -87,8 +86,6 @@ pub(crate) fn prepares(caller: Caller<'_>, notice: &Notice) -> bool {
             notice.int(3) == 0
                 || caller.file(notice.int(0)).is_ok_and(|epoll| is_ready(&[(epoll.as_fd(), PollFlags::IN)]))
         }
-        // It fails, and changes nothing.
-        call if FORBIDDEN.contains(&call) => true,
         call => PREPARATIONS.contains(&call),
     }
 }

@@ -46,7 +46,7 @@ impl Template {
         let (listener, page) = (self.listener.clone(), self.page.clone());
         let (image, random_files, apart) = (self.image, self.random_files.clone(), self.apart);
         let (futexes, made_timers, current) = (self.futexes.clone(), self.made_timers.clone(), self.current);
-        let (numbered, refused, warmed) = (self.numbered.clone(), self.refused.clone(), self.warmed);
+        let (numbered, warmed) = (self.numbered.clone(), self.warmed);
         let mut calls = calls.into_iter();
         let mut threads = Vec::new();
         for standing in &self.threads {
@@ -66,7 +66,6 @@ impl Template {
         (group.files.random_files, group.futexes) = (random_files, futexes);
         group.files.stamps.take_numbers(&numbered, &replaced);
         group.turns.set_current(current);
-        group.events.extend(refused);
         group.timers.made = made_timers;
         group.goes_on_from(warmed);
         group.table.add_process(process, FIRST, None, false, image)?;
@@ -89,13 +88,14 @@ impl Group {
     /// If copies would share more with it than memory, in words that follow `copies would share`.
     pub fn into_template(self) -> Result<Template, String> {
         let (home, warmed) = (self.has_own_files(), self.warmed());
-        let refused = self.refused().ok_or("what it was about to do")?;
-        let Group { life, listener, time, table, files, apart, turns, futexes, timers, network, .. } = self;
+        let Group {
+            life, listener, time, table, files, events, apart, turns, futexes, timers, network, ..
+        } = self;
         let Life::Copied(child, Nest { keeper, ends }) = life else {
             return Err("everything: it was started to run".to_owned());
         };
         let [process] = table.processes.as_slice() else { return Err("its other processes".to_owned()) };
-        if process.fresh || !process.alive || !timers.are_quiet() {
+        if !events.is_empty() || process.fresh || !process.alive || !timers.are_quiet() {
             return Err("its timers, or what it was about to do".to_owned());
         }
         let threads = standings(&table).ok_or("the numbers of its threads")?;
@@ -136,7 +136,6 @@ impl Group {
             futexes,
             made_timers: timers.made,
             apart,
-            refused,
             warmed,
         })
     }

@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt as _;
 use super::backend::{self, Backend};
 use super::frames;
 use super::frames::{Frame, frame};
-use super::pool::{NoBackend, Pool};
+use super::pool::Pool;
 use super::rules::Mode;
 use crate::protocol::{Opening, Replies, SqlError, opening};
 
@@ -84,14 +84,18 @@ impl Client {
                 }
             }
         }
-        // What the server says of itself, a client learns from the first connection.
-        let Some(backend) = self.take().await? else { return Ok(false) };
+        let parameters = match self.pool.parameters().await {
+            Ok(parameters) => parameters,
+            Err(why) => {
+                self.refuse(&why.error()).await?;
+                return Ok(false);
+            }
+        };
         let mut replies = Replies::default();
         replies.authentication_ok();
-        replies.0.extend_from_slice(&backend.parameters);
+        replies.0.extend_from_slice(&parameters);
         replies.backend_key(self.number, secret(self.number));
         replies.ready(b'I');
-        self.pool.put(backend);
         self.stream.write_for(self.stream.origin(), &replies.0).await?;
         Ok(true)
     }
@@ -114,24 +118,17 @@ impl Client {
         self.stream.write_for(self.stream.origin(), &replies.0).await
     }
 
-    /// A connection to the server; none if the client was refused one.
-    async fn take(&mut self) -> io::Result<Option<Backend>> {
-        let error = match self.pool.take().await {
-            Ok(backend) => return Ok(Some(backend)),
-            Err(NoBackend::Down(error)) => {
-                SqlError::fatal("08P01", format!("server login has been failing: {error}"))
-            }
-            Err(NoBackend::Late) => SqlError::fatal("08P01", "query_wait_timeout"),
-        };
-        self.refuse(&error).await?;
-        Ok(None)
-    }
-
     /// Passes a message on to the server, by the connection that the client is lent.
     async fn pass_on(&mut self, message: &Frame) -> io::Result<()> {
         let origin = self.stream.origin();
         if self.lent.is_none() {
-            let Some(backend) = self.take().await? else { return Err(io::ErrorKind::NotConnected.into()) };
+            let backend = match self.pool.take().await {
+                Ok(backend) => backend,
+                Err(why) => {
+                    self.refuse(&why.error()).await?;
+                    return Err(io::ErrorKind::NotConnected.into());
+                }
+            };
             self.pool.lent(self.number, Some(backend.key));
             self.lent = Some(Lent { backend, awaited: 0, idle: true });
         }

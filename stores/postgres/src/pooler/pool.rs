@@ -10,6 +10,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::backend::Backend;
 use super::rules::{IDLE, LIFETIME, PATIENCE, Rules};
+use crate::protocol::SqlError;
 
 /// The connections of a pooler.
 pub(super) struct Pool {
@@ -30,6 +31,8 @@ struct State {
     count: usize,
     /// Those who wait, in the order of their coming.
     queue: VecDeque<oneshot::Sender<Turn>>,
+    /// What the server said of itself on the first connection.
+    parameters: Option<Vec<u8>>,
     /// The clients by their numbers: the connection that each is lent.
     clients: BTreeMap<i32, Option<(i32, i32)>>,
     last_client: i32,
@@ -52,6 +55,18 @@ pub(super) enum NoBackend {
     Late,
 }
 
+impl NoBackend {
+    /// What the client is sent.
+    pub(super) fn error(&self) -> SqlError {
+        match self {
+            NoBackend::Down(error) => {
+                SqlError::fatal("08P01", format!("server login has been failing: {error}"))
+            }
+            NoBackend::Late => SqlError::fatal("08P01", "query_wait_timeout"),
+        }
+    }
+}
+
 impl Pool {
     pub(super) fn new(host: Host, server: String, rules: Rules) -> Pool {
         Pool { host, server, rules, state: Mutex::default(), freed: Notify::new() }
@@ -72,6 +87,18 @@ impl Pool {
 
     pub(super) fn leave(&self, client: i32) {
         self.state().clients.remove(&client);
+    }
+
+    /// What the server says of itself. The first client to come waits for a connection, and those after it for nothing.
+    pub(super) async fn parameters(&self) -> Result<Vec<u8>, NoBackend> {
+        if let Some(known) = self.state().parameters.clone() {
+            return Ok(known);
+        }
+        let backend = self.take().await?;
+        let parameters = backend.parameters.clone();
+        self.put(backend);
+        self.state().parameters = Some(parameters.clone());
+        Ok(parameters)
     }
 
     /// Notes which connection a client is lent.

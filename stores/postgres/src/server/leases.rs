@@ -99,8 +99,12 @@ impl Machine {
         Some(self.now.monotonic + std::time::Duration::from_micros(micros))
     }
 
-    /// What became of a lease while the server was down: none if it has no such row. One that still runs is known from now on.
+    /// What became of a lease while the server was down: none if there is no such row, or rows are no leases. One that still runs is known
+    /// from now on.
     pub(crate) fn resume_lease(&mut self, key: &Key, now: Now) -> Option<What> {
+        if !self.guarded.leases {
+            return None;
+        }
         self.now = now;
         let wall = timestamp(now.wall.as_nanos());
         let rows = self

@@ -1,5 +1,6 @@
 //! Transactions: their beginnings, their savepoints, their ends, and what others hear of these.
 
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use picklock_model::trace::What;
@@ -223,8 +224,9 @@ impl Machine {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let origin = session.origin;
         if let Some(key) = advisory_key(&tag, &self.hashed)
-            && session.reported.insert(tag)
+            && let Entry::Vacant(place) = session.reported.entry(tag)
         {
+            place.insert(key.clone());
             self.effects.events.push((origin, What::Created { key }));
         }
     }
@@ -234,10 +236,9 @@ impl Machine {
     pub(crate) fn unlocked(&mut self, id: SessionId, tags: &[Tag]) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let origin = session.origin;
-        for tag in tags.iter().filter(|tag| session.reported.remove(tag)) {
-            self.effects
-                .events
-                .extend(advisory_key(tag, &self.hashed).map(|key| (origin, What::Deleted { key })));
+        // By the name that it had then: the text of its number may have become known since.
+        for key in tags.iter().filter_map(|tag| session.reported.remove(tag)) {
+            self.effects.events.push((origin, What::Deleted { key }));
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepaliv
         if machine.keeps(key.as_str()) {
             // A lock that is a committed row survives.
             journal.note(&What::Created { key });
-        } else if let Some(what) = machine.resume_lease(&key, now).filter(|_| leases) {
+        } else if let Some(what) = machine.resume_lease(&key, now) {
             // So does a lease, unless it was over meanwhile.
             match what {
                 What::Created { .. } => journal.note(&what),

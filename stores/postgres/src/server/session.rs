@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use picklock_model::ids::Key;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 
@@ -44,8 +45,8 @@ pub(crate) struct Session {
     /// The numbers that it was given by sequences, and the last one of them.
     pub(crate) given: BTreeMap<String, i64>,
     pub(crate) last_given: Option<i64>,
-    /// The advisory locks that were reported as its own.
-    pub(crate) reported: BTreeSet<Tag>,
+    /// The advisory locks that were reported as its own, and by which names.
+    pub(crate) reported: BTreeMap<Tag, Key>,
     /// The channels that it listens to, and what came on them.
     pub(crate) channels: BTreeSet<String>,
     pub(crate) notices: Vec<Notification>,

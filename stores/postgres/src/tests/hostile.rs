@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::talk::frame;
 use crate::{Guarded, Machine, Now};
 
-const STATEMENTS: [&str; 38] = [
+const STATEMENTS: [&str; 40] = [
     "BEGIN",
     "COMMIT",
     "ROLLBACK",
@@ -38,6 +38,8 @@ const STATEMENTS: [&str; 38] = [
     "SELECT pg_advisory_lock(2), pg_advisory_xact_lock(1)",
     "SELECT pg_advisory_lock_shared(1)",
     "SELECT pg_try_advisory_lock(1), pg_try_advisory_xact_lock_shared(2)",
+    "SELECT hashtext('jobs')",
+    "SELECT pg_try_advisory_lock(-1679774495)",
     "SELECT pg_advisory_xact_lock(2), value FROM resource FOR UPDATE",
     "SELECT pg_advisory_unlock(1), pg_advisory_unlock_shared(1), pg_advisory_unlock(2)",
     "SELECT pg_advisory_unlock_all()",
