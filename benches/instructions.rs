@@ -12,9 +12,10 @@ use self::loads::Load;
 /// A load's name, and what is to be counted.
 type Counted = (&'static str, fn(u32) -> usize);
 
-const ALL: [Counted; 4] = [
+const ALL: [Counted; 5] = [
     ("standard", |times| runs(&Load::standard(), times)),
     ("small", |times| runs(&Load::small(), times)),
+    ("statement", |times| runs(&Load::small_of("row-lock"), times)),
     ("replicated", |times| runs(&Load::small_of("replicated"), times)),
     ("floor", |times| floors(&Load::standard(), times)),
 ];
@@ -29,7 +30,7 @@ fn main() {
     match (ALL.iter().find(|(known, _)| *known == name), times) {
         (Some((_, count)), Some(times)) => println!("{}", count(times)),
         _ => {
-            eprintln!("usage: instructions [standard|small|replicated|floor TIMES]");
+            eprintln!("usage: instructions [standard|small|statement|replicated|floor TIMES]");
             std::process::exit(2);
         }
     }

@@ -83,8 +83,10 @@ impl Load {
             .filter(|event| matches!(event.what, What::Sent { peer, .. } if to_stores(peer)))
             .count();
         let granted = trace.events.iter().filter(|event| matches!(event.what, What::Created { .. })).count();
-        let alone = !design.topology.replicated;
-        let floor = alone.then(|| Load::floor(shape, design.topology.stores as usize, commands, granted));
+        // Beside single nodes of Redis alone.
+        let is_redis = design.store.as_ref().is_some_and(|store| store.spec.name() == "redis");
+        let floor = (is_redis && !design.topology.replicated)
+            .then(|| Load::floor(shape, design.topology.stores as usize, commands, granted));
         Load { design, plan, floor, commands }
     }
 

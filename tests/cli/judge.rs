@@ -352,13 +352,13 @@ proptest! {
 
     #[test]
     fn whatever_a_file_holds_it_is_judged_or_refused(
-        lines in prop::collection::vec((0..30_u64, 0..3_u8, 0..2_u8, 0..4_usize, 0..19_usize, 0..3_u8), 0..40),
+        lines in prop::collection::vec((0..30_u64, 0..3_u8, 0..2_u8, 0..4_usize, 0..20_usize, 0..3_u8), 0..40),
         garbage in "\\PC{0,80}",
     ) {
         let kinds = ["invoke", "ok", "fail", "info"];
         let ops = [
             "acquire", "release", "change", "lose", "hold", "crash", "restart", "created", "extended", "deleted",
-            "expired", "lost", "promoted", "demoted", "read", "written", "taken", "refused", "host",
+            "expired", "lost", "promoted", "demoted", "read", "written", "taken", "refused", "restored", "host",
         ];
         let mut history = String::new();
         let mut at = 0;
@@ -371,6 +371,7 @@ proptest! {
                 }
                 "lose" | "hold" => format!(r#""process":{process},"type":"info","key":"k""#),
                 "read" | "written" => format!(r#""type":"info","key":"k","value":{at},"grant":"g{grant}""#),
+                "restored" => format!(r#""type":"info","key":"k","value":{at}"#),
                 "taken" => r#""type":"info","key":"k","amount":1,"left":0,"taken":true"#.to_owned(),
                 "refused" => format!(r#""type":"info","key":"k","token":{at}"#),
                 "crash" | "restart" | "promoted" | "demoted" | "host" => r#""type":"info""#.to_owned(),

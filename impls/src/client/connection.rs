@@ -257,6 +257,10 @@ impl Inner {
     async fn reach(&self) -> RedisResult<Link> {
         match &self.address {
             StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
+            StoreAddress::Among(_) => Err(RedisError::from((
+                ErrorKind::InvalidClientConfig,
+                "a primary of Redis is named by Sentinels",
+            ))),
             StoreAddress::Ask(sentinels) => {
                 let first = self.preferred.load(Ordering::Relaxed);
                 let mut failure = None;
@@ -325,7 +329,7 @@ impl Inner {
     fn late(&self, what: &str) -> RedisError {
         let name = match &self.address {
             StoreAddress::Host(name) => name,
-            StoreAddress::Ask(_) => sentinel::PRIMARY_NAME,
+            StoreAddress::Ask(_) | StoreAddress::Among(_) => sentinel::PRIMARY_NAME,
         };
         io::Error::new(io::ErrorKind::TimedOut, format!("{what} {name} within {:?}", self.timeout)).into()
     }

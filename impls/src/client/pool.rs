@@ -1,4 +1,4 @@
-//! The sessions of a client with one PostgreSQL server that are free: a statement that is a transaction of its own takes one of them, or a
+//! The sessions of a client with a PostgreSQL store that are free: a statement that is a transaction of its own takes one of them, or a
 //! new one.
 //!
 //! Left out on purpose: a bound on their number, their age, and a test before use. A session that is known to be gone, or of which a
@@ -11,25 +11,25 @@ use picklock_sim::design::Context;
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
 
-use super::session::{PostgresError, Session, server_of};
+use super::session::{PostgresError, Servers, Session};
 
 /// The free sessions of a client.
 pub(crate) struct Pool {
     host: Host,
-    server: String,
+    servers: Servers,
     /// How long an answer may take; none for ever.
     timeout: Option<Duration>,
     free: Mutex<Vec<Session>>,
 }
 
 impl Pool {
-    /// A pool without sessions, for the only server of a design.
+    /// A pool without sessions, for the only store of a design.
     ///
     /// # Errors
-    /// When the design has no such server.
+    /// When the design has no such store.
     pub(crate) fn new(context: &Context, timeout: Option<Duration>) -> Result<Pool, LockError> {
-        let server = server_of(context)?;
-        Ok(Pool { host: context.host.clone(), server, timeout, free: Mutex::default() })
+        let servers = Servers::of(context)?;
+        Ok(Pool { host: context.host.clone(), servers, timeout, free: Mutex::default() })
     }
 
     /// The session that was used last, or a new one.
@@ -40,7 +40,7 @@ impl Pool {
         let free = self.free().pop();
         match free.filter(Session::is_usable) {
             Some(session) => Ok(session),
-            None => Session::open(&self.host, &self.server, self.timeout).await,
+            None => Session::open(&self.host, &self.servers, self.timeout).await,
         }
     }
 

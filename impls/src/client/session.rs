@@ -26,7 +26,7 @@ use picklock_sim::store::StoreAddress;
 use picklock_sim::task::Task;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, Row};
+use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage};
 
 /// The reason why a session or a statement failed.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +40,9 @@ pub enum PostgresError {
     /// No answer came in time.
     #[error("no answer from the database in time")]
     Late,
+    /// The servers that could be reached take no writes.
+    #[error("no server takes writes")]
+    ReadOnly,
 }
 
 impl PostgresError {
@@ -80,6 +83,8 @@ pub type Param<'a> = (&'a (dyn ToSql + Sync), Type);
 /// A session with one server.
 pub struct Session {
     host: Host,
+    /// The host that it is with.
+    server: String,
     client: Client,
     driver: Task,
     /// How long an answer may take; none for ever.
@@ -89,14 +94,45 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects to the server on the host of this name. `timeout` bounds the connect and every statement, on the host's
-    /// clock; without it a client waits for ever.
+    /// Connects to a server that takes writes. `timeout` bounds every statement, on the host's clock; without it a client waits for ever.
     ///
     /// # Errors
-    /// When the server could not be reached, or did not answer in time.
+    /// When none could be reached, or did not answer in time.
     pub async fn open(
         host: &Host,
+        servers: &Servers,
+        timeout: Option<Duration>,
+    ) -> Result<Session, PostgresError> {
+        if let [server] = &servers.names[..] {
+            return Session::open_one(host, server, timeout, timeout).await;
+        }
+        let mut failure = PostgresError::Late;
+        for server in &servers.names {
+            let opened = async {
+                let session = Session::open_one(host, server, servers.patience, timeout).await?;
+                Ok((session.takes_writes(servers.patience).await?).then_some(session))
+            };
+            match opened.await {
+                Ok(Some(session)) => return Ok(session),
+                Ok(None) => failure = PostgresError::ReadOnly,
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
+    /// Whether the server takes writes: the question of tokio-postgres, and of libpq to servers before 14.
+    async fn takes_writes(&self, span: Option<Duration>) -> Result<bool, PostgresError> {
+        let rows = self.within(span, self.client.simple_query("SHOW transaction_read_only")).await?;
+        let is_off = |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("off"));
+        Ok(rows.iter().any(is_off))
+    }
+
+    /// Connects to the server on the host of this name, within this span.
+    async fn open_one(
+        host: &Host,
         server: &str,
+        span: Option<Duration>,
         timeout: Option<Duration>,
     ) -> Result<Session, PostgresError> {
         let opening = async {
@@ -105,7 +141,7 @@ impl Session {
             config.user("picklock").dbname("picklock");
             Ok(config.connect_raw(stream, NoTls).await?)
         };
-        let opened: Result<_, PostgresError> = match timeout {
+        let opened: Result<_, PostgresError> = match span {
             Some(timeout) => host.timeout(timeout, opening).await.unwrap_or(Err(PostgresError::Late)),
             None => opening.await,
         };
@@ -114,7 +150,8 @@ impl Session {
             // A connection that breaks shows in the statement that waits for it.
             let _ = connection.await;
         });
-        Ok(Session { host: host.clone(), client, driver, timeout, broken: AtomicBool::new(false) })
+        let server = server.to_owned();
+        Ok(Session { host: host.clone(), server, client, driver, timeout, broken: AtomicBool::new(false) })
     }
 
     /// Executes statements without parameters and without results.
@@ -154,6 +191,12 @@ impl Session {
         self.query(sql, params, self.timeout).await
     }
 
+    /// The host that it is with.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
     /// True if the connection is known to be gone: nothing can be sent on it any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -165,9 +208,9 @@ impl Session {
     ///
     /// # Errors
     /// When the server could not be reached, or not in time.
-    pub async fn cancel(&self, server: &str) -> Result<(), PostgresError> {
+    pub async fn cancel(&self) -> Result<(), PostgresError> {
         let asking = async {
-            let stream = self.host.connect(server, PORT).await?;
+            let stream = self.host.connect(&self.server, PORT).await?;
             Ok(self.client.cancel_token().cancel_query_raw(stream, NoTls).await?)
         };
         match self.timeout {
@@ -211,11 +254,28 @@ impl Drop for Session {
     }
 }
 
-/// The name of the host on which a client finds the only server of its design.
-pub(crate) fn server_of(context: &Context) -> Result<String, LockError> {
-    match context.stores.first() {
-        Some(StoreAddress::Host(name)) => Ok(name.clone()),
-        Some(StoreAddress::Ask(_)) => Err(LockError::new("nobody can be asked where a PostgreSQL server is")),
-        None => Err(LockError::new("the design has no server")),
+/// The hosts of a store, one of which takes writes.
+#[derive(Clone, Debug)]
+pub struct Servers {
+    names: Vec<String>,
+    /// How long each of several may take to say whether it does; none for ever.
+    patience: Option<Duration>,
+}
+
+impl Servers {
+    /// Those of the only store of a design. Of several, each has half a lease to say whether it takes writes.
+    ///
+    /// # Errors
+    /// When the design has no such store.
+    pub fn of(context: &Context) -> Result<Servers, LockError> {
+        let names = match context.stores.first() {
+            Some(StoreAddress::Host(name)) => vec![name.clone()],
+            Some(StoreAddress::Among(names)) => names.clone(),
+            Some(StoreAddress::Ask(_)) => {
+                return Err(LockError::new("nobody can be asked where a PostgreSQL server is"));
+            }
+            None => return Err(LockError::new("the design has no server")),
+        };
+        Ok(Servers { names, patience: Some(context.ttl / 2) })
     }
 }

@@ -25,7 +25,7 @@ use tokio_postgres::types::Type;
 use super::fencing::{self, FENCING};
 use super::row_lock::of_connections;
 use super::waiting::{CLIENT_TIMEOUT, GIVE_UP, KEEPALIVE, Queued, Waiting, queue, server};
-use crate::client::session::{self, PostgresError, Session, server_of};
+use crate::client::session::{self, PostgresError, Servers, Session};
 
 /// The family of designs that lock a number.
 pub(crate) static FAMILY: Family = Family {
@@ -74,7 +74,7 @@ impl Policy {
 
 struct Advisory {
     host: Host,
-    server: String,
+    servers: Servers,
     ttl: Duration,
     policy: Policy,
     held: Mutex<BTreeMap<Key, Session>>,
@@ -82,15 +82,15 @@ struct Advisory {
 
 impl Advisory {
     fn new(context: &Context, policy: Policy) -> Result<Advisory, LockError> {
-        let server = server_of(context)?;
-        Ok(Advisory { host: context.host.clone(), server, ttl: context.ttl, policy, held: Mutex::default() })
+        let servers = Servers::of(context)?;
+        Ok(Advisory { host: context.host.clone(), servers, ttl: context.ttl, policy, held: Mutex::default() })
     }
 
     /// Locks the number of a key, waiting for it at most so long; none if that was too short.
     async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Session>, PostgresError> {
         let Policy { waiting, transaction, fenced } = self.policy;
         let answer = waiting.answer(self.ttl);
-        let session = Session::open(&self.host, &self.server, answer).await?;
+        let session = Session::open(&self.host, &self.servers, answer).await?;
         if fenced {
             session.run(fencing::CREATE).await?;
         }
@@ -102,7 +102,7 @@ impl Advisory {
         let select = format!("SELECT {call}(hashtext($1))");
         let name = key.as_str();
         let params: [session::Param<'_>; 1] = [(&name, Type::TEXT)];
-        let place = (&self.host, &*self.server, &session);
+        let place = (&self.host, &session);
         let rows = waiting.lock(place, (&select, &params), wait, answer).await?;
         Ok(rows.map(|_| session))
     }

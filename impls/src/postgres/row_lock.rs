@@ -33,7 +33,7 @@ use super::waiting::{
     ANSWER_LEASES, CLIENT_TIMEOUT, GIVE_UP, KEEPALIVE, Queued, Waiting, answer_time, queue, server,
 };
 use crate::client::pool::Pool;
-use crate::client::session::{self, PostgresError, Session, server_of};
+use crate::client::session::{self, PostgresError, Session};
 
 /// The family of designs that lock the row that they change, on one PostgreSQL server.
 pub static FAMILY: Family = Family {
@@ -89,14 +89,13 @@ const UPDATE: &str = "UPDATE resource SET value = $2 WHERE key = $1";
 /// A client that locks rows.
 pub(super) struct RowLock {
     host: Host,
-    server: String,
     ttl: Duration,
     waiting: Waiting,
     locking: Locking,
     /// Sessions that are used again.
     free: Pool,
-    /// The rows that are known to be there.
-    known: Mutex<BTreeSet<Key>>,
+    /// The rows that are known to be on a server: one that was promoted may not have them.
+    known: Mutex<BTreeSet<(String, Key)>>,
     /// The transactions under way.
     held: Mutex<BTreeMap<Key, Held>>,
 }
@@ -108,7 +107,6 @@ impl RowLock {
     pub(super) fn new(context: &Context, waiting: Waiting, locking: Locking) -> Result<RowLock, LockError> {
         Ok(RowLock {
             host: context.host.clone(),
-            server: server_of(context)?,
             ttl: context.ttl,
             waiting,
             locking,
@@ -121,17 +119,18 @@ impl RowLock {
     /// Locks a row, waiting for it at most so long; none if that was too short, or somebody has it and the clause does not wait.
     async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Held>, PostgresError> {
         let session = self.free.take().await?;
-        if !self.known.lock().await.contains(key) {
+        let place = (session.server().to_owned(), key.clone());
+        if !self.known.lock().await.contains(&place) {
             session.run(SET_UP).await?;
             if self.locking.fenced {
                 session.run(fencing::CREATE).await?;
             }
             session.execute(INSERT, &[(&key.as_str(), Type::TEXT)]).await?;
-            self.known.lock().await.insert(key.clone());
+            self.known.lock().await.insert(place);
         }
         session.run(&self.waiting.begin(wait)).await?;
         let select = format!("SELECT key FROM resource WHERE key = $1{}", self.locking.clause);
-        let place = (&self.host, &*self.server, &session);
+        let place = (&self.host, &session);
         let name = key.as_str();
         let params: [session::Param<'_>; 1] = [(&name, Type::TEXT)];
         let answer = self.waiting.answer(self.ttl);

@@ -122,7 +122,7 @@ impl Waiting {
     /// When the server refused the statement for another reason, or did not answer in time.
     pub(super) async fn lock(
         self,
-        (host, server, session): (&Host, &str, &Session),
+        (host, session): (&Host, &Session),
         (sql, params): (&str, &[Value<'_>]),
         wait: Duration,
         answer: Option<Duration>,
@@ -136,7 +136,7 @@ impl Waiting {
                 match host.timeout(wait, statement.as_mut()).await {
                     Ok(outcome) => outcome,
                     Err(_) => {
-                        session.cancel(server).await?;
+                        session.cancel().await?;
                         statement.await
                     }
                 }

@@ -15,7 +15,7 @@ mod stretches;
 mod wall;
 
 pub use attempts::Attempt;
-pub use parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
+pub use parts::{Answer, Discarded, Granted, History, Operation, OperationKind, Record, Section, Touch};
 pub use silence::Silence;
 pub use stretches::Stretch;
 

@@ -28,6 +28,8 @@ pub struct History<'t> {
     pub touches: Vec<Touch<'t>>,
     /// The operations that reached the guarded resource, in the order in which it was decided there.
     pub operations: Vec<Operation<'t>>,
+    /// Those that are in no history any more: the store that counts since then does not have them.
+    pub discarded: Vec<Discarded<'t>>,
     /// The answers that clients got to their changes, in true-time order.
     pub answers: Vec<Answer<'t>>,
     /// Promotions, demotions and crashes, in true-time order.
@@ -149,6 +151,14 @@ pub struct Operation<'t> {
     pub token: Option<Token>,
     /// Its kind, with the result.
     pub kind: OperationKind,
+}
+
+/// An operation on a register that lies in a store, and that was lost with a server or with its disk.
+pub struct Discarded<'t> {
+    /// The operation.
+    pub operation: Operation<'t>,
+    /// The event by which another history counts.
+    pub by: &'t Event,
 }
 
 /// A kind of operation on the resource, with its result.

@@ -5,7 +5,7 @@
 //! Events that contradict the life of a section or a record, as in a damaged trace, are passed over: the first of two
 //! wins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_model::ids::{GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
@@ -13,7 +13,7 @@ use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Role, Trace, What};
 
 use super::names::{self, RecordNames};
-use super::parts::{Answer, Granted, History, Operation, OperationKind, Record, Section, Touch};
+use super::parts::{Answer, Discarded, Granted, History, Operation, OperationKind, Record, Section, Touch};
 
 impl<'t> History<'t> {
     /// Derives the history of a trace.
@@ -45,6 +45,10 @@ struct Pass<'t> {
     names: BTreeMap<&'t Key, &'t Key>,
     /// False if a record that is reported as made for a section may be that of another task of its client.
     knows_tasks: bool,
+    /// Where registers lie that were restored, by the event that says so.
+    homes: BTreeMap<usize, &'t Event>,
+    /// The members that came to lead their groups, by the last event that says so.
+    took_over: BTreeMap<(u32, u32), &'t Event>,
     /// Indices of the records that have not ended, by key and host.
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
@@ -83,6 +87,7 @@ impl<'t> Pass<'t> {
                 records: Vec::with_capacity(64),
                 touches: Vec::with_capacity(64),
                 operations: Vec::with_capacity(64),
+                discarded: Vec::new(),
                 answers: Vec::with_capacity(32),
                 host_changes: Vec::new(),
                 disruptions: Vec::new(),
@@ -93,6 +98,8 @@ impl<'t> Pass<'t> {
             keys: BTreeMap::new(),
             names,
             knows_tasks,
+            homes: BTreeMap::new(),
+            took_over: BTreeMap::new(),
             live: BTreeMap::new(),
             creations: Vec::new(),
             last: None,
@@ -148,7 +155,10 @@ impl<'t> Pass<'t> {
             What::DriftSet { ppm } => {
                 self.history.walls.entry(event.host).or_default().drift(event.at, *ppm);
             }
-            What::BecameLeader => self.turned(event, true),
+            What::BecameLeader => {
+                self.turned(event, true);
+                self.took_over(event);
+            }
             What::StoppedLeading => self.turned(event, false),
             What::Delivered { .. } => self.delivered(event),
 
@@ -156,6 +166,7 @@ impl<'t> Pass<'t> {
             What::ResourceWritten { key, value, token } => {
                 self.operated(event, key, *token, OperationKind::Write(*value))
             }
+            What::ResourceRestored { key, value } => self.restored(event, key, Some(*value)),
             What::ResourceTaken { key, amount, left, taken } => {
                 self.operated(
                     event,
@@ -455,8 +466,63 @@ impl<'t> Pass<'t> {
     fn operated(&mut self, event: &'t Event, key: &'t Key, token: Option<Token>, kind: OperationKind) {
         let section = self.section_at(event, key);
         let key = self.key(key);
-        self.history.operations.push(Operation { event, section, key, token, kind });
+        let operation = Operation { event, section, key, token, kind };
+        match self.discarding(key, event.host) {
+            Some(by) => self.history.discarded.push(Discarded { operation, by }),
+            None => self.history.operations.push(operation),
+        }
     }
+
+    /// A register goes on from a value that it had before. What was done after the last write of that value is discarded, and so is what any
+    /// other host does from now on.
+    fn restored(&mut self, event: &'t Event, key: &'t Key, value: Option<i64>) {
+        let key = self.key(key);
+        let trace = self.history.trace;
+        let group = group_of(trace, event.host);
+        let operations = &mut self.history.operations;
+        // What a resource elsewhere has does not depend on stores.
+        let is_here = |one: &Operation<'_>| one.key == key && group_of(trace, one.event.host) == group;
+        let kept = value.and_then(|value| {
+            operations.iter().rposition(|one| is_here(one) && one.kind == OperationKind::Write(value))
+        });
+        // Without one it is as it was in the beginning: reads before the first write have seen that.
+        let is_write = |one: &Operation<'_>| is_here(one) && matches!(one.kind, OperationKind::Write(_));
+        let first = || operations.iter().position(is_write).unwrap_or(operations.len());
+        let from = kept.map_or_else(first, |at| at + 1);
+        let lost = operations.extract_if(from.., |one| is_here(one));
+        self.history.discarded.extend(lost.map(|operation| Discarded { operation, by: event }));
+        self.homes.insert(key, event);
+    }
+
+    /// A member leads its group from now on: registers that lay in the group and that it does not have are lost.
+    fn took_over(&mut self, event: &'t Event) {
+        let trace = self.history.trace;
+        let Some(group) = group_of(trace, event.host) else { return };
+        self.took_over.insert(group, event);
+        let elsewhere = |one: &&Operation<'_>| {
+            one.event.host != event.host && group_of(trace, one.event.host) == Some(group)
+        };
+        let keys: BTreeSet<usize> =
+            self.history.operations.iter().filter(elsewhere).map(|one| one.key).collect();
+        for key in keys {
+            if self.homes.get(&key).is_none_or(|by| by.host != event.host) {
+                self.restored(event, self.history.keys[key], None);
+            }
+        }
+    }
+
+    /// The event by which an operation at this host is in no history that counts.
+    fn discarding(&self, key: usize, host: HostId) -> Option<&'t Event> {
+        let group = group_of(self.history.trace, host)?;
+        let by = self.homes.get(&key).or_else(|| self.took_over.get(&group))?;
+        (by.host != host).then_some(by)
+    }
+}
+
+/// The group of a member that keeps data.
+fn group_of(trace: &Trace, host: HostId) -> Option<(u32, u32)> {
+    let info = trace.hosts.get(usize::from(host.0))?;
+    matches!(info.role, Role::Leader | Role::Follower).then_some((info.store, info.group))
 }
 
 impl<'t> Section<'t> {

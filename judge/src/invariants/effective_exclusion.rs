@@ -196,7 +196,7 @@ fn participle(one: &Applied<'_, '_>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use picklock_model::trace::Trace;
+    use picklock_model::trace::{Trace, What};
     use proptest::prelude::*;
 
     use super::*;
@@ -205,6 +205,19 @@ mod tests {
     /// Two holders whose grants are in the order A1, B1.
     fn both() -> Script {
         Script::new().held(A1, 0, 90).held(B1, 20, 90)
+    }
+
+    #[test]
+    fn what_a_promotion_discards_was_never_applied() {
+        // The old primary takes a write of the earlier grant after the replica has served the later one.
+        let script = Script::new().held(A1, 0, 50).held(B1, 20, 60).at(5).reads_at(NODE_1, A1, 0);
+        let script = script.at(10).restores(REPLICA, 0).event(REPLICA, None, What::BecameLeader);
+        let script = script.at(25).reads_at(REPLICA, B1, 0).writes_at(REPLICA, B1, 1);
+        assert_eq!(judge(&INVARIANT, &script.at(30).writes_at(NODE_1, A1, 1).trace()), Outcome::Holds);
+        let script = Script::new().held(A1, 0, 50).held(B1, 20, 60).at(5).reads_at(NODE_1, A1, 0);
+        let script = script.at(25).reads_at(NODE_1, B1, 0).writes_at(NODE_1, B1, 1);
+        let trace = script.at(30).writes_at(NODE_1, A1, 1).trace();
+        assert!(matches!(judge(&INVARIANT, &trace), Outcome::Violated(_)), "without a promotion it is one");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use picklock_model::trace::{Event, What};
 
 use super::findings::{cite, judged, were};
 use super::invariant::Invariant;
-use crate::history::{History, Operation, OperationKind};
+use crate::history::{Discarded, History, Operation, OperationKind};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -219,11 +219,27 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
         (false, 1) => "change of",
         (false, _) => "changes of",
     };
+    let discarded: Vec<&Discarded<'_>> = history
+        .discarded
+        .iter()
+        .filter(|one| one.operation.key == place && one.operation.kind.changes())
+        .collect();
     let text = if applied < acknowledged {
         let lost = acknowledged.saturating_sub(applied);
         let (were_acknowledged, were_kept) = (were(acknowledged), were(applied));
+        let by = discarded.last().map(|last| {
+            let host = history.trace.host_name(last.by.host);
+            match last.by.host == last.operation.event.host {
+                true => format!(", as {host} did not keep what it had written"),
+                false => format!(
+                    ", as {host} took over without what {} had written",
+                    history.trace.host_name(last.operation.event.host)
+                ),
+            }
+        });
         format!(
-            "{acknowledged} {what} `{key}` {were_acknowledged} acknowledged, but only {applied} {were_kept} kept: {lost} lost"
+            "{acknowledged} {what} `{key}` {were_acknowledged} acknowledged, but only {applied} {were_kept} kept: {lost} lost{}",
+            by.unwrap_or_default()
         )
     } else {
         let kept = were(applied);
@@ -234,7 +250,8 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
     let clash: Vec<&Operation<'_>> = wiped_out.or(tally.clobber).into_iter().flatten().collect();
     let last = tally.last.filter(|_| clash.is_empty());
     let reads = clash.iter().filter_map(|one| read_before(history, one));
-    let changes = clash.iter().copied().chain(last).map(|one| one.event);
+    let gone = discarded.first().into_iter().flat_map(|one| [one.operation.event, one.by]);
+    let changes = clash.iter().copied().chain(last).map(|one| one.event).chain(gone);
     Some(Finding {
         text,
         grants: clash.iter().filter_map(|one| Some(history.sections[one.section?].id)).collect(),
@@ -253,6 +270,42 @@ mod tests {
     /// A section that reads a value, writes the next one, and learns of it.
     fn adds(script: Script, grant: picklock_model::ids::GrantId, value: i64) -> Script {
         script.reads(grant, value).writes(grant, value + 1).acknowledged(grant)
+    }
+
+    /// Three acknowledged changes in a store, of which its replica has the first when it takes over.
+    fn replaced(restores: Option<i64>) -> Script {
+        let add = |script: Script, grant, value| {
+            script.reads_at(NODE_1, grant, value).writes_at(NODE_1, grant, value + 1).acknowledged(grant)
+        };
+        let script = add(Script::new().at(0), A1, 0);
+        let script = add(script.at(10), B1, 1);
+        let script = match restores {
+            Some(value) => script.at(20).restores(REPLICA, value),
+            None => script.at(20),
+        };
+        script.event(REPLICA, None, What::BecameLeader)
+    }
+
+    #[test]
+    fn what_a_promoted_replica_does_not_have_is_lost() {
+        let found = finding(&INVARIANT, &replaced(Some(1)).trace());
+        let text = "2 changes of `stock` were acknowledged, but only 1 was kept: 1 lost, as replica-1-1 took over without what node-1 had written";
+        assert_eq!(found.text, text);
+        let found = finding(&INVARIANT, &replaced(None).trace());
+        assert!(found.text.contains("only 0 were kept: 2 lost"), "{}", found.text);
+        assert_eq!(judge(&INVARIANT, &replaced(Some(2)).trace()), Outcome::Holds);
+    }
+
+    #[test]
+    fn what_an_old_primary_goes_on_to_write_is_lost() {
+        let trace = replaced(Some(2)).at(30).writes_at(NODE_1, A2, 3).acknowledged(A2).trace();
+        assert!(
+            finding(&INVARIANT, &trace)
+                .text
+                .starts_with("3 changes of `stock` were acknowledged, but only 2")
+        );
+        let trace = replaced(Some(2)).at(30).writes_at(REPLICA, A2, 3).acknowledged(A2).trace();
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
     }
 
     #[test]

@@ -286,6 +286,19 @@ impl Script {
         self.at_store(RESOURCE, Some(grant), |key| What::ResourceWritten { key, value, token })
     }
 
+    pub(crate) fn reads_at(self, host: HostId, grant: GrantId, value: i64) -> Script {
+        self.at_store(host, Some(grant), |key| What::ResourceRead { key, value, token: None })
+    }
+
+    pub(crate) fn writes_at(self, host: HostId, grant: GrantId, value: i64) -> Script {
+        self.at_store(host, Some(grant), |key| What::ResourceWritten { key, value, token: None })
+    }
+
+    /// A register lies on this host with this value from now on.
+    pub(crate) fn restores(self, host: HostId, value: i64) -> Script {
+        self.at_store(host, None, |key| What::ResourceRestored { key, value })
+    }
+
     pub(crate) fn takes(self, grant: GrantId, amount: i64, left: i64) -> Script {
         self.at_store(RESOURCE, Some(grant), |key| What::ResourceTaken { key, amount, left, taken: true })
     }

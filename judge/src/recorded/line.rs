@@ -58,13 +58,15 @@ pub enum Operation {
     Read,
     /// The resource was written.
     Written,
+    /// What is guarded lies in a store that has this value only: what was written later is lost.
+    Restored,
     /// Something was taken from the resource, or too little was left.
     Taken,
     /// The resource refused an operation for its token.
     Refused,
 }
 
-const OPERATIONS: [(&str, Operation); 19] = [
+const OPERATIONS: [(&str, Operation); 20] = [
     ("acquire", Operation::Acquire),
     ("release", Operation::Release),
     ("change", Operation::Change),
@@ -82,6 +84,7 @@ const OPERATIONS: [(&str, Operation); 19] = [
     ("demoted", Operation::Demoted),
     ("read", Operation::Read),
     ("written", Operation::Written),
+    ("restored", Operation::Restored),
     ("taken", Operation::Taken),
     ("refused", Operation::Refused),
 ];
@@ -150,9 +153,11 @@ impl Operation {
             | Operation::Lost
             | Operation::Promoted
             | Operation::Demoted => Some(Role::Leader),
-            Operation::Read | Operation::Written | Operation::Taken | Operation::Refused => {
-                Some(Role::Resource)
-            }
+            Operation::Read
+            | Operation::Written
+            | Operation::Restored
+            | Operation::Taken
+            | Operation::Refused => Some(Role::Resource),
             Operation::Crash | Operation::Restart | Operation::Host => None,
         }
     }
@@ -161,7 +166,7 @@ impl Operation {
         match self {
             Operation::Host | Operation::Crash | Operation::Restart => &[],
             Operation::Promoted | Operation::Demoted => &[],
-            Operation::Written | Operation::Read => &["key", "value"],
+            Operation::Written | Operation::Read | Operation::Restored => &["key", "value"],
             Operation::Taken => &["key", "amount", "left", "taken"],
             Operation::Refused => &["key", "token"],
             _ => &["key"],
@@ -176,7 +181,7 @@ impl Operation {
                 &["process", "grant", "error"]
             }
             Operation::Crash => &["process"],
-            Operation::Restart | Operation::Promoted | Operation::Demoted => &[],
+            Operation::Restart | Operation::Promoted | Operation::Demoted | Operation::Restored => &[],
             Operation::Read | Operation::Written | Operation::Taken => &["grant", "token"],
             _ => &["grant"],
         }

@@ -158,6 +158,7 @@ impl<'t> Writer<'t, '_> {
             What::StoppedLeading => (Operation::Demoted, None),
             What::ResourceRead { key, .. } => (Operation::Read, Some(key)),
             What::ResourceWritten { key, .. } => (Operation::Written, Some(key)),
+            What::ResourceRestored { key, .. } => (Operation::Restored, Some(key)),
             What::ResourceTaken { key, .. } => (Operation::Taken, Some(key)),
             What::ResourceRefused { key, .. } => (Operation::Refused, Some(key)),
             _ => return,
@@ -173,6 +174,7 @@ impl<'t> Writer<'t, '_> {
                 line.value = Some(*value);
                 line.token = token.map(|Token(token)| token);
             }
+            What::ResourceRestored { value, .. } => line.value = Some(*value),
             What::ResourceTaken { amount, left, taken, .. } => {
                 (line.amount, line.left, line.taken) = (Some(*amount), Some(*left), Some(*taken));
             }

@@ -184,6 +184,10 @@ mod encode {
                 number(out, with.0);
                 number(out, highest.0);
             }
+            What::ResourceRestored { key, value } => {
+                tagged(out, 52, key);
+                number(out, value.cast_unsigned());
+            }
             What::WriteAcknowledged { key } => tagged(out, 29, key),
             What::WriteUnknown { key } => tagged(out, 30, key),
             What::WriteRefused { key } => tagged(out, 31, key),

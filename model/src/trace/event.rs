@@ -289,6 +289,14 @@ pub enum What {
         /// The highest token the resource had seen.
         highest: Token,
     },
+    /// A register lies in a store that has become what counts without all that was done before: a replica that leads from now on, or a
+    /// server that has lost what was not on its disk. What came after the last write of this value is in no history any more.
+    ResourceRestored {
+        /// The register.
+        key: Key,
+        /// The value that it has there.
+        value: i64,
+    },
     /// The client learned that its change was applied.
     WriteAcknowledged {
         /// The register or stock.

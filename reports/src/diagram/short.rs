@@ -42,6 +42,7 @@ impl Kind {
             | What::DeadlinePassed { .. }
             | What::Aborted { .. }
             | What::RenewalDenied { .. }
+            | What::ResourceRestored { .. }
             | What::ResourceRefused { .. } => Kind::Loss,
             What::Injected { .. }
             | What::TookEffect { .. }
@@ -143,6 +144,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
         What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
         What::ResourceRead { value, .. } => format!("reads {value}{whose}"),
         What::ResourceWritten { value, .. } => format!("writes {value}{whose}"),
+        What::ResourceRestored { value, .. } => format!("has {value} only"),
         What::ResourceTaken { amount, taken: true, .. } => format!("takes {amount}{whose}"),
         What::ResourceTaken { taken: false, .. } => format!("too few left{whose}"),
         What::ResourceRefused { token, highest, .. } => format!("refuses {token} < {highest}{whose}"),

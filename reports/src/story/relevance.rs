@@ -89,6 +89,7 @@ pub(crate) fn key(what: &What) -> Option<&Key> {
         | What::LeaseLost { key }
         | What::ResourceRead { key, .. }
         | What::ResourceWritten { key, .. }
+        | What::ResourceRestored { key, .. }
         | What::ResourceTaken { key, .. }
         | What::ResourceRefused { key, .. }
         | What::WriteAcknowledged { key }

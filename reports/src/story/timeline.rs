@@ -256,6 +256,7 @@ impl<'a> Table<'a> {
             What::Expired { .. }
             | What::Lost { .. }
             | What::LeaseLost { .. }
+            | What::ResourceRestored { .. }
             | What::ResourceRefused { .. } => Ink::Loss,
             _ => match event.grant.and_then(|grant| grants.iter().position(|it| *it == grant)) {
                 Some(0) => Ink::First,

@@ -288,6 +288,9 @@ impl<'a> Names<'a> {
             What::ResourceWritten { key, value, token } => {
                 format!("writes `{key}` = {value}{whose}{}", with(*token))
             }
+            What::ResourceRestored { key, value } => {
+                format!("has `{key}` = {value}: what was written after that is lost here")
+            }
             What::ResourceTaken { key, amount, left, taken: true } => {
                 format!("takes {amount} of `{key}`{whose}, {left} left")
             }

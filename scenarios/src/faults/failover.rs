@@ -92,7 +92,9 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let Some(point) = draw.point(early) else { return Vec::new() };
     let sentinels = draw.servers(|role| role == Role::Monitor);
     let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
-    let minority = vec![point.host.to_string(), sentinel];
+    let mut minority = vec![point.host.to_string()];
+    // A lone one decides: it stays with the others.
+    minority.extend(Some(sentinel).filter(|_| sentinels.len() > 1));
     let mut majority = draw.servers(|role| role != Role::Leader);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));

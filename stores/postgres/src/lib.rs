@@ -13,9 +13,11 @@
 //!
 //! | room | what |
 //! | --- | --- |
-//! | `spec` | PostgreSQL as a store kind: its name and its address; it has no parameters |
+//! | `spec` | PostgreSQL as a store kind: its name, its hosts, its parameters (`params`) |
 //! | `pooler` | a pooler between clients and a server |
 //! | `server` | the simulated server |
+//! | `controller` | who has a standby lead |
+//! | `link` | the connection of a pooler, a standby or a controller to a server |
 //! | `protocol` | messages of both directions with the values and errors that they carry, and their words in a story |
 //! | `tests` | scripts whose replies a real server has given, servers in a world, hostile bytes |
 //!
@@ -23,9 +25,10 @@
 //!
 //! In `server`:
 //!
-//! - *On a host*: `serve` (sockets and sessions), `journal` (the log on disk), `keepalive` (silent clients), `leases` (which rows are leases), `guarded` (which rows are locks, and which are the resource).
+//! - *On a host*: `serve` (sockets and sessions), `shared` (what its tasks share), `config`, `journal` (the log on disk), `replication` (the log on its
+//!   way to a standby), `keepalive` (silent clients), `leases` (which rows are leases), `guarded` (which rows are locks, and which are the resource).
 //! - *The machine*: `machine` (sessions, alarms, signals), `query` (the messages of a session), `extended` (prepared statements and portals), `control` (statements about the session),
-//!   `outcome` (the ends of transactions), `session`, `settings`.
+//!   `outcome` (the ends of transactions), `replicated` (commits that wait for a standby, and what a standby does), `fence`, `session`, `settings`.
 //! - *Statements*: `execute` (as far as one comes without waiting), `plan` (what it means).
 //! - *State*: `locks` (queues, waits, deadlocks), `data` (tables, versions of rows, sequences).
 //! - *The language*: `sql` (lexer, parser).
@@ -36,10 +39,13 @@
 //! table each (with RETURNING, ORDER BY, LIMIT, row locks, and subqueries of one value); BEGIN, COMMIT, ROLLBACK, savepoints; SET, SHOW and
 //! RESET of timeouts; LISTEN, NOTIFY; DISCARD ALL. Everything else is refused as `not modelled` (0A000), never guessed at.
 //!
-//! Left out on purpose: authentication, databases and schemas, replication, recovery that takes time, and the locks by which
+//! Left out on purpose: authentication, databases and schemas, more standbys than one, recovery that takes time, and the locks by which
 //! SERIALIZABLE finds conflicts of several rows: it is REPEATABLE READ here. The only time zone is UTC. Timeouts follow the monotonic
 //! clock. A scan gives rows in the order in which their versions were made.
 
+mod controller;
+mod link;
+mod params;
 mod pooler;
 mod protocol;
 mod server;
@@ -47,6 +53,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use params::{DOWN_AFTER, FENCED, FSYNC, SYNCHRONOUS_COMMIT};
 pub use pooler::{Mode, Rules};
 pub use server::{Delivery, Effects, Guarded, Keepalive, Machine, Now, Record, SessionId, serve};
 pub use spec::{KIND, Postgres};

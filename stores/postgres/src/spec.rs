@@ -1,19 +1,22 @@
-//! PostgreSQL as a kind of store: single servers that keep what is committed.
+//! PostgreSQL as a kind of store: single servers, or a primary with a standby and a controller that promotes it.
 //!
-//! It has no parameters of its own: what a lock sets of a server, it sets in its session. A design may put a pooler before each server.
+//! What a lock sets of a server, it sets in its session. A design may put a pooler before each server; such a server has no standby, as a
+//! pooler knows one server.
 
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
+use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
+    Member, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
 };
 
+use crate::params::{DOWN_AFTER, FENCED, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
-use crate::server::{Keepalive, serve_configured};
-use crate::{PORT, protocol};
+use crate::server::{Commits, Config, Keepalive, Pair, serve_configured};
+use crate::{PORT, controller, protocol};
 
 /// PostgreSQL servers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,11 +32,19 @@ pub struct Postgres {
 /// PostgreSQL in the list of all kinds.
 pub const KIND: StoreKind = StoreKind {
     name: "postgres",
-    params: &[],
+    params: PARAMS,
     stores: Some(|_| Store::simulated(Postgres::default())),
     ensemble: None,
     real: None,
 };
+
+fn primary(store: u32) -> String {
+    format!("node-{store}")
+}
+
+fn standby(store: u32) -> String {
+    format!("standby-{store}")
+}
 
 fn pooler(store: u32) -> String {
     format!("pooler-{store}")
@@ -44,21 +55,44 @@ impl StoreSpec for Postgres {
         "postgres"
     }
 
-    /// Servers before poolers.
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn replicates(&self) -> bool {
+        self.pooler.is_none()
+    }
+
+    /// Servers before poolers, primaries before standbys before controllers.
     fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
         let stores = || 1..=topology.stores;
-        let servers = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
+        let servers = stores().map(|store| Member::new(primary(store), store, Role::Leader));
+        if topology.replicated {
+            let standbys = stores().map(|store| Member::new(standby(store), store, Role::Follower));
+            let controller = |store| Member::new(format!("controller-{store}"), store, Role::Monitor);
+            return servers.chain(standbys).chain(stores().map(controller)).collect();
+        }
         let poolers = stores()
             .filter(|_| self.pooler.is_some())
             .map(|store| Member::new(pooler(store), store, Role::Proxy));
         servers.chain(poolers).collect()
     }
 
-    fn address(&self, store: u32, _: Topology, _: &[Member]) -> StoreAddress {
-        StoreAddress::Host(match self.pooler {
-            Some(_) => pooler(store),
-            None => format!("node-{store}"),
-        })
+    fn address(&self, store: u32, topology: Topology, _: &[Member]) -> StoreAddress {
+        match self.pooler {
+            _ if topology.replicated => StoreAddress::Among(vec![primary(store), standby(store)]),
+            Some(_) => StoreAddress::Host(pooler(store)),
+            None => StoreAddress::Host(primary(store)),
+        }
+    }
+
+    /// The time of the controller, and that of the promotion. Commits that wait for a standby wait until it follows again.
+    fn recovery_time(&self, topology: Topology, settings: &Settings, _: bool) -> Duration {
+        if !topology.replicated {
+            return Duration::ZERO;
+        }
+        let following = if settings.get(SYNCHRONOUS_COMMIT) == "on" { FOLLOWS_AGAIN } else { Duration::ZERO };
+        settings.get(DOWN_AFTER) * 3 + following
     }
 
     fn silent_client(&self, _: &Settings) -> Duration {
@@ -73,7 +107,22 @@ impl StoreSpec for Postgres {
         format!("postgres://postgres@{host}:{port}/postgres")
     }
 
-    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+    /// The stores of a program: one that takes writes is to be found among the hosts of one URL.
+    fn environment(&self, stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
+        let url = |store: &StoreAddress| match store {
+            StoreAddress::Host(name) => self.url(name, PORT),
+            StoreAddress::Ask(names) | StoreAddress::Among(names) => {
+                let hosts: Vec<String> = names.iter().map(|name| format!("{name}:{PORT}")).collect();
+                format!("postgres://postgres@{}/postgres?target_session_attrs=read-write", hosts.join(","))
+            }
+        };
+        vec![(STORES, stores.iter().map(url).collect::<Vec<_>>().join(" "))]
+    }
+
+    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        if role == Role::Monitor {
+            return std::str::from_utf8(bytes).ok().map(|text| text.trim_end().to_owned());
+        }
         if request { protocol::describe_request(bytes) } else { protocol::describe_replies(bytes) }
     }
 }
@@ -82,7 +131,48 @@ impl SimulatedStore for Postgres {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         match self.pooler.filter(|_| context.member.role == Role::Proxy) {
             Some(rules) => Box::pin(pooler::serve(context, rules)),
-            None => Box::pin(serve_configured(context, self.keepalive, self.leases)),
+            None if context.member.role == Role::Monitor => {
+                let down_after = context.settings.get(DOWN_AFTER);
+                Box::pin(controller::serve(context, down_after))
+            }
+            None => {
+                let config = self.config(&context);
+                Box::pin(serve_configured(context, config))
+            }
+        }
+    }
+}
+
+/// A standby asks again after 5 s (`wal_retrieve_retry_interval`) when it has lost its primary.
+const FOLLOWS_AGAIN: Duration = Duration::from_secs(6);
+
+/// How often a primary asks its controller in the time that this waits, and for which part of that time it serves without an answer.
+const ASKS: u32 = 4;
+const SERVES_PERCENT: u32 = 80;
+
+impl Postgres {
+    /// How a server of a store is configured.
+    fn config(&self, context: &ServerContext) -> Config {
+        let settings = &context.settings;
+        let down_after = settings.get(DOWN_AFTER);
+        let controller = context.of_role(Role::Monitor).next();
+        let pair = controller.map(|controller| Pair {
+            primary: (context.member.role == Role::Follower)
+                .then(|| context.of_role(Role::Leader).next().map(Member::address).unwrap_or_default()),
+            controller: controller.address(),
+            fenced: (settings.get(FENCED) == "yes").then(|| down_after * SERVES_PERCENT / 100),
+            interval: down_after / ASKS,
+        });
+        Config {
+            keepalive: self.keepalive,
+            leases: self.leases,
+            commits: match settings.get(SYNCHRONOUS_COMMIT) {
+                "off" => Commits::Off,
+                "on" => Commits::Everywhere,
+                _ => Commits::Local,
+            },
+            forgets: settings.get(FSYNC) == "off",
+            pair,
         }
     }
 }

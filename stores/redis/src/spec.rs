@@ -111,7 +111,7 @@ impl StoreSpec for Redis {
         for store in stores {
             match store {
                 StoreAddress::Host(name) => urls.push(self.url(name, self.port(Role::Leader))),
-                StoreAddress::Ask(names) => {
+                StoreAddress::Ask(names) | StoreAddress::Among(names) => {
                     let port = self.port(Role::Monitor);
                     sentinels.extend(names.iter().map(|name| format!("{name}:{port}")));
                 }

@@ -32,8 +32,8 @@ pub struct Recording {
     pub(super) lines: u64,
     /// The sections of the grants that were named; `None` until the line that begins one.
     grants: Vec<Option<usize>>,
-    /// By key, the resource that guards it, and the value that it had at first.
-    guarded: BTreeMap<usize, (usize, i64)>,
+    /// By key, the hosts that keep it, the first one before those that were restored, and the value that it had at first.
+    guarded: BTreeMap<usize, (Vec<usize>, i64)>,
     named: Names,
     /// The section that a process last asked for, by process and key.
     current: BTreeMap<(usize, usize), usize>,

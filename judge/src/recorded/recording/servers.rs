@@ -9,7 +9,7 @@ use crate::recorded::malformed::{Malformed, clipped};
 
 impl Recording {
     /// The value from which the changes of a key are counted: what it had before the first of them. One resource keeps a key,
-    /// or the order of its changes would be a matter of clocks.
+    /// or the order of its changes would be a matter of clocks; a host that was restored keeps it as well.
     fn guarded_at(
         &mut self,
         host: usize,
@@ -21,8 +21,12 @@ impl Recording {
             Operation::Written => line.value.unwrap_or_default().saturating_sub(1),
             _ => line.value.unwrap_or_default(),
         };
-        let (known, base) = *self.guarded.entry(key).or_insert((host, first));
-        if known != host {
+        let (hosts, base) = self.guarded.entry(key).or_insert_with(|| (vec![host], first));
+        let (known, base) = (hosts[0], *base);
+        if operation == Operation::Restored {
+            hosts.push(host);
+        }
+        if !hosts.contains(&host) {
             return Err(Malformed::of(
                 "host",
                 format!(
@@ -67,6 +71,7 @@ impl Recording {
             Operation::Demoted => What::StoppedLeading,
             Operation::Read => What::ResourceRead { key, value, token },
             Operation::Written => What::ResourceWritten { key, value, token },
+            Operation::Restored => What::ResourceRestored { key, value },
             Operation::Taken => What::ResourceTaken {
                 key,
                 amount: line.amount.unwrap_or_default(),

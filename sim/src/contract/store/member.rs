@@ -58,6 +58,8 @@ pub enum StoreAddress {
     Host(String),
     /// At whichever address one of these hosts names; the first that answers is believed.
     Ask(Vec<String>),
+    /// At whichever of these hosts takes writes.
+    Among(Vec<String>),
 }
 
 /// The servers that a design needs.

@@ -79,7 +79,7 @@ pub trait StoreSpec: Send + Sync + 'static {
     fn environment(&self, stores: &[StoreAddress]) -> Vec<(&'static str, String)> {
         let names = stores.iter().flat_map(|store| match store {
             StoreAddress::Host(name) => std::slice::from_ref(name),
-            StoreAddress::Ask(names) => names,
+            StoreAddress::Ask(names) | StoreAddress::Among(names) => names,
         });
         let urls: Vec<String> = names.map(|name| self.url(name, self.port(Role::Leader))).collect();
         vec![(STORES, urls.join(","))]

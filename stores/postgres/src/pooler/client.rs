@@ -7,12 +7,11 @@ use picklock_model::ids::Origin;
 use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
 
-use super::backend::{self, Backend};
-use super::frames;
-use super::frames::{Frame, frame};
+use super::backend::Backend;
 use super::pool::Pool;
 use super::rules::Mode;
-use crate::protocol::{Opening, Replies, SqlError, opening};
+use crate::link;
+use crate::protocol::{Frame, Opening, Replies, Senseless, SqlError, frame, opening};
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
 pub(super) async fn serve(pool: Arc<Pool>, stream: Stream) {
@@ -72,7 +71,7 @@ impl Client {
                 Ok(Some(Opening::Cancel { pid, secret: given })) => {
                     let lent = self.pool.lent_to(pid).filter(|_| given == secret(pid));
                     if let Some(key) = lent {
-                        let _ = backend::cancel(&self.pool.host, &self.pool.server, key).await;
+                        let _ = link::cancel(&self.pool.host, &self.pool.server, key).await;
                     }
                     return Ok(false);
                 }
@@ -108,7 +107,7 @@ impl Client {
     }
 
     fn message(&mut self) -> io::Result<Option<Frame>> {
-        frame(&mut self.received).map_err(|frames::Senseless| io::ErrorKind::InvalidData.into())
+        frame(&mut self.received).map_err(|Senseless| io::ErrorKind::InvalidData.into())
     }
 
     /// A last word to the client.
@@ -129,13 +128,13 @@ impl Client {
                     return Err(io::ErrorKind::NotConnected.into());
                 }
             };
-            self.pool.lent(self.number, Some(backend.key));
+            self.pool.lent(self.number, Some(backend.link.key));
             self.lent = Some(Lent { backend, awaited: 0, idle: true });
         }
         let Some(lent) = &mut self.lent else { return Ok(()) };
         lent.idle = false;
         lent.awaited += u32::from(message.is_answered());
-        if lent.backend.send(origin, &message.bytes).await.is_err() {
+        if lent.backend.link.send(origin, &message.bytes).await.is_err() {
             self.server_lost().await?;
         }
         Ok(())
@@ -146,7 +145,7 @@ impl Client {
         let Some(lent) = &mut self.lent else { return self.read().await };
         let said = tokio::select! {
             biased;
-            said = lent.backend.next() => said,
+            said = lent.backend.link.next() => said,
             len = self.stream.read_buf(&mut self.received) => {
                 return match len? {
                     0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -155,7 +154,7 @@ impl Client {
             }
         };
         let Ok(said) = said else { return self.server_lost().await };
-        let origin: Origin = lent.backend.origin();
+        let origin: Origin = lent.backend.link.origin();
         if let Some(status) = said.status() {
             lent.awaited = lent.awaited.saturating_sub(1);
             lent.idle = status == b'I' && lent.awaited == 0;

@@ -10,7 +10,6 @@
 
 mod backend;
 mod client;
-mod frames;
 mod pool;
 mod rules;
 

@@ -95,7 +95,7 @@ impl Pool {
             return Ok(known);
         }
         let backend = self.take().await?;
-        let parameters = backend.parameters.clone();
+        let parameters = backend.link.parameters.clone();
         self.put(backend);
         self.state().parameters = Some(parameters.clone());
         Ok(parameters)
@@ -136,7 +136,7 @@ impl Pool {
             },
         };
         if let Turn::Take(mut backend) = turn
-            && backend.is_quiet().await
+            && backend.link.is_quiet().await
         {
             return Ok(*backend);
         }

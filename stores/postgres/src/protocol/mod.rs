@@ -5,6 +5,7 @@
 mod backend;
 mod describe;
 mod error;
+mod frames;
 mod frontend;
 mod time;
 mod value;
@@ -12,6 +13,7 @@ mod value;
 pub(crate) use backend::Replies;
 pub(crate) use describe::{describe_replies, describe_request};
 pub(crate) use error::{Severity, SqlError};
+pub(crate) use frames::{Frame, Senseless, frame, frame_of, opening_of};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
 pub(crate) use time::{Interval, timestamp};
 pub(crate) use value::{Format, Type, Value};

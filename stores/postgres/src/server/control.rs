@@ -41,6 +41,7 @@ impl Machine {
 
     /// Carries such a statement out: its tag and its result.
     pub(crate) fn control(&mut self, id: SessionId, statement: &Statement, now: Now) -> Outcome {
+        let on_standby = if self.replicated.in_recovery { "on" } else { "off" };
         let session = self.session_mut(id)?;
         let in_block = session.transaction.as_ref().is_some_and(|it| it.block);
         match statement {
@@ -101,6 +102,7 @@ impl Machine {
                 let isolation = session.transaction.as_ref().map(|it| it.isolation);
                 let isolation = isolation.unwrap_or(session.settings.isolation);
                 let shown = match name.as_str() {
+                    "transaction_read_only" | "in_hot_standby" => on_standby.to_owned(),
                     "transaction_isolation" => isolation.name().to_owned(),
                     name => session.settings.show(name)?,
                 };
@@ -149,6 +151,9 @@ impl Machine {
     }
 
     fn isolate(&mut self, id: SessionId, isolation: Isolation) -> Result<(), SqlError> {
+        if isolation == Isolation::Serializable && self.replicated.in_recovery {
+            return Err(SqlError::new("0A000", "cannot use serializable mode in a hot standby"));
+        }
         let transaction = self.block(id, "SET TRANSACTION")?;
         if transaction.isolation != isolation {
             if transaction.looked {

@@ -57,6 +57,8 @@ pub(crate) enum Deed<'a> {
     /// These columns of it were read.
     Read(&'a Row, &'a [usize]),
     Changed(&'a Row),
+    /// It is what the server goes on from.
+    Restored(&'a Row),
     /// Its insertion was committed.
     Inserted,
     /// Its deletion was committed.
@@ -86,6 +88,10 @@ pub(crate) fn event_of(guarded: &Guarded, schema: &Schema, name: &str, deed: &De
         Deed::Changed(row) => {
             let value = held(row, register()?)?;
             Some(What::ResourceWritten { key, value, token: None })
+        }
+        Deed::Restored(row) => {
+            let value = held(row, register()?)?;
+            Some(What::ResourceRestored { key, value })
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The files of the database: the changes of each committed transaction, written and synced before anybody hears of
-//! the commit (`fsync = on`, `synchronous_commit = on`).
+//! the commit, unless the server is configured to sync later (`synchronous_commit = off`) or not at all (`fsync = off`).
 //!
 //! So a restart loses nothing but transactions that were not committed, and with them all row locks. Which rows were
 //! locked is kept in a second file, only so that the simulator can report which locks a restart has lost.
 //!
-//! Left out on purpose: checkpoints (the log is written anew at each start), and that recovery takes time.
+//! A place in the log is the number of records before it. The log of a server with a standby is kept whole; that of another one is written
+//! anew at each start.
+//!
+//! Left out on purpose: checkpoints, and that recovery takes time. With `fsync = off` a real server may come back with damaged files; this one
+//! comes back with an earlier state.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,6 +24,8 @@ use crate::server::data::{
 
 const LOG: &str = "pg_wal";
 const LOCKS: &str = "locks-of-this-life";
+/// It is there once the server was promoted.
+const PROMOTED: &str = "promoted";
 
 /// A committed change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +40,8 @@ enum Entry {
         place: Place,
         values: Option<Row>,
     },
+    /// The transaction whose rows came before it is committed.
+    Commit,
 }
 
 impl Record {
@@ -47,6 +55,36 @@ impl Record {
 
     pub(crate) fn row(place: Place, values: Option<Row>) -> Record {
         Record(Entry::Row { place, values })
+    }
+
+    /// The end of a transaction.
+    pub(crate) fn commit() -> Record {
+        Record(Entry::Commit)
+    }
+
+    /// The place of the row that it is about, and what that holds now.
+    pub(crate) fn as_row(&self) -> Option<(&Place, Option<&Row>)> {
+        match &self.0 {
+            Entry::Row { place, values } => Some((place, values.as_ref())),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_commit(&self) -> bool {
+        matches!(self.0, Entry::Commit)
+    }
+
+    /// The records in these bytes, as far as they can be read.
+    pub(crate) fn decode(bytes: &[u8]) -> Vec<Record> {
+        let mut reader = Reader(bytes);
+        std::iter::from_fn(|| reader.record()).collect()
+    }
+
+    /// The bytes of these records.
+    pub(crate) fn encode_all(records: &[Record]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        records.iter().for_each(|record| record.encode(&mut bytes));
+        bytes
     }
 
     /// Carries the change out on what was there before.
@@ -63,6 +101,7 @@ impl Record {
             }
             Entry::Sequence(name, sequence) => sequences.create(name, sequence),
             Entry::Row { place, values } => heap.restore(&place, values),
+            Entry::Commit => {}
         }
     }
 
@@ -117,6 +156,7 @@ impl Record {
                 number(out, values.as_ref().map_or(-1, |values| values.len() as i64));
                 values.iter().flat_map(|values| values.iter()).for_each(|one| value(out, one));
             }
+            Entry::Commit => out.push(b'C'),
         }
     }
 }
@@ -198,6 +238,7 @@ impl Reader<'_> {
                 };
                 Some(Record::sequence(name, Sequence::new(start, increment, last)))
             }
+            b'C' => Some(Record::commit()),
             _ => {
                 let place = Place { table: self.text()?.into(), tid: Tid(self.number()?.cast_unsigned()) };
                 let values = match self.number()? {
@@ -286,18 +327,35 @@ pub(crate) struct Journal {
     disk: Disk,
     /// The rows that are locked.
     locks: BTreeSet<Key>,
+    /// True if the disk never syncs.
+    forgets: bool,
 }
 
 impl Journal {
-    pub(crate) fn new(disk: Disk) -> Journal {
-        Journal { disk, locks: BTreeSet::new() }
+    /// The files on this disk; with `forgets` it never syncs.
+    pub(crate) fn new(disk: Disk, forgets: bool) -> Journal {
+        Journal { disk, locks: BTreeSet::new(), forgets }
     }
 
     /// The changes that were committed in earlier lives, in order.
     pub(crate) fn records(&self) -> Vec<Record> {
+        Record::decode(&self.disk.read(LOG))
+    }
+
+    /// The bytes of the log from its record of this number on, and how many records it has.
+    pub(crate) fn tail(&self, from: u64) -> (Vec<u8>, u64) {
         let bytes = self.disk.read(LOG);
-        let mut reader = Reader(&bytes);
-        std::iter::from_fn(|| reader.record()).collect()
+        let (mut reader, mut count, mut start) = (Reader(&bytes), 0, None);
+        loop {
+            if count == from {
+                start = Some(bytes.len() - reader.0.len());
+            }
+            if reader.record().is_none() {
+                break;
+            }
+            count += 1;
+        }
+        (bytes[start.unwrap_or(bytes.len())..].to_vec(), count)
     }
 
     /// The locks that were held at the end of the last life.
@@ -307,23 +365,44 @@ impl Journal {
         std::iter::from_fn(|| reader.text()).map(|key| Key::new(&key)).collect()
     }
 
-    /// Begins a life with these records and with the locks that were noted before.
+    /// Begins a life with these records as its log, and with the locks that were noted before.
     pub(crate) fn begin(&self, records: &[Record]) {
-        let mut bytes = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut bytes));
-        self.disk.write(LOG, &bytes);
-        self.disk.sync(LOG);
+        self.disk.write(LOG, &Record::encode_all(records));
+        self.sync();
         self.keep_locks();
     }
 
-    /// Keeps what a transaction has committed.
-    pub(crate) fn append(&self, records: &[Record]) {
-        let mut bytes = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut bytes));
-        if !bytes.is_empty() {
-            self.disk.append(LOG, &bytes);
+    /// Begins a life with the log as it is.
+    pub(crate) fn resume(&self) {
+        self.keep_locks();
+    }
+
+    /// Writes what was committed; without `syncs` it is not on the disk by that.
+    pub(crate) fn append(&self, records: &[Record], syncs: bool) {
+        if !records.is_empty() {
+            self.disk.append(LOG, &Record::encode_all(records));
+        }
+        if syncs {
+            self.sync();
+        }
+    }
+
+    /// Brings the log to the disk.
+    pub(crate) fn sync(&self) {
+        if !self.forgets {
             self.disk.sync(LOG);
         }
+    }
+
+    /// Notes that the server leads from now on.
+    pub(crate) fn promote(&self) {
+        self.disk.write(PROMOTED, b"2");
+        self.disk.sync(PROMOTED);
+    }
+
+    /// True if it was promoted in an earlier life.
+    pub(crate) fn was_promoted(&self) -> bool {
+        !self.disk.read(PROMOTED).is_empty()
     }
 
     /// Notes a lock that was taken or given back.
@@ -381,10 +460,8 @@ mod tests {
             Record::sequence("s".into(), Sequence::new(1, 2, Some(34))),
             Record::row(place.clone(), Some(values.into())),
             Record::row(place, None),
+            Record::commit(),
         ];
-        let mut bytes = Vec::new();
-        records.iter().for_each(|record| record.encode(&mut bytes));
-        let mut reader = Reader(&bytes);
-        assert_eq!(std::iter::from_fn(|| reader.record()).collect::<Vec<_>>(), records);
+        assert_eq!(Record::decode(&Record::encode_all(&records)), records);
     }
 }

@@ -17,8 +17,9 @@ use crate::server::guarded::{Guarded, Leases};
 use crate::server::journal::Record;
 use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
+use crate::server::pair::{Fence, Replicated};
 use crate::server::session::{Alarm, Session, Stage};
-use crate::server::settings::{REPORTED, Settings};
+use crate::server::settings::{Commits, REPORTED, Settings};
 
 /// The clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +48,14 @@ pub struct Delivery {
 pub struct Effects {
     /// The events for the trace, and the message for which each was made.
     pub events: Vec<(Origin, What)>,
-    /// The records of commits, to be on disk before anything is delivered.
+    /// The records of commits, for the log.
     pub log: Vec<Record>,
+    /// The message that brought the last of them about.
+    pub log_origin: Origin,
+    /// True if the log is to be on disk before anything is delivered.
+    pub syncs: bool,
+    /// True if the server leads from now on.
+    pub promoted: bool,
     /// The messages to clients, in order.
     pub deliveries: Vec<Delivery>,
 }
@@ -74,6 +81,10 @@ pub struct Machine {
     pub(crate) keepalive: Keepalive,
     /// The texts of which numbers were made.
     pub(crate) hashed: BTreeMap<i64, String>,
+    pub(crate) replicated: Replicated,
+    pub(crate) fence: Option<Fence>,
+    /// When commits are durable, unless a session says otherwise.
+    pub(crate) commits: Commits,
     last_session: u64,
 }
 
@@ -81,8 +92,10 @@ impl Machine {
     /// A machine with what these records, in order, say that was committed.
     pub fn new(guarded: Guarded, records: impl IntoIterator<Item = Record>) -> Machine {
         let (mut heap, mut sequences) = (Heap::default(), Sequences::default());
+        let mut replicated = Replicated::default();
         for record in records {
             record.restore(&mut heap, &mut sequences);
+            replicated.logged += 1;
         }
         Machine {
             heap,
@@ -98,6 +111,9 @@ impl Machine {
             leases: Leases::new(),
             keepalive: Keepalive::default(),
             hashed: BTreeMap::new(),
+            replicated,
+            fence: None,
+            commits: Commits::default(),
             last_session: 0,
         }
     }
@@ -123,7 +139,7 @@ impl Machine {
         let pid = 1_000 + self.last_session as i32;
         // A key that protects nothing: nobody in a simulated world guesses.
         let secret = pid.wrapping_mul(0x5bd1_e995);
-        let settings = Settings::configured(self.keepalive);
+        let settings = Settings::configured(self.keepalive, self.commits);
         self.sessions.insert(id, Session { pid, secret, settings, ..Session::default() });
         id
     }
@@ -148,7 +164,11 @@ impl Machine {
             session.channels.clear();
             self.pids.remove(&session.pid);
         }
-        self.end(id, false);
+        // What is in the log is committed, whoever waits for it.
+        let is_logged =
+            |session: &Session| session.transaction.as_ref().is_some_and(|it| it.logged.is_some());
+        let commits = self.sessions.get(&id).is_some_and(is_logged);
+        self.end(id, commits);
         let gone = self.waits.give_back_all(id, &|_| true);
         self.unlocked(id, &gone);
     }
@@ -156,11 +176,18 @@ impl Machine {
     /// A client has sent something.
     pub fn receive(&mut self, id: SessionId, origin: Origin, bytes: &[u8], now: Now) {
         self.now = now;
+        self.heed_fence(now);
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.input.extend_from_slice(bytes);
         session.origin = origin;
         self.run(id, now);
         self.settle(now);
+    }
+
+    /// What a standby has sent on its connection, once the session is one of replication.
+    pub(crate) fn take_from_standby(&mut self, id: SessionId) -> Option<Vec<u8>> {
+        let session = self.sessions.get_mut(&id).filter(|session| session.stage == Stage::Replicating)?;
+        Some(std::mem::take(&mut session.input))
     }
 
     /// True while the session reads nothing, because it waits for a lock.
@@ -172,7 +199,7 @@ impl Machine {
     /// When a session that waits looks next whether its client is still there; none if it does not look.
     #[must_use]
     pub fn check_at(&self, id: SessionId, now: impl FnOnce() -> Monotonic) -> Option<Monotonic> {
-        let session = self.sessions.get(&id)?;
+        let session = self.sessions.get(&id).filter(|_| !self.waits.is_for_copy(id))?;
         let (began, interval) = (session.waiting.as_ref()?.began, session.settings.check_interval()?);
         let passed = now().since(began).as_nanos() / interval.as_nanos().max(1);
         let next = u32::try_from(passed + 1).ok()?;
@@ -188,12 +215,13 @@ impl Machine {
     #[must_use]
     pub fn deadline(&self) -> Option<Monotonic> {
         let alarms = self.sessions.values().filter_map(|session| session.alarm()).map(|(at, _)| at);
-        alarms.chain(self.next_lease_end()).min()
+        alarms.chain(self.next_lease_end()).chain(self.fenced_at()).min()
     }
 
     /// Does what is due.
     pub fn tick(&mut self, now: Now) {
         self.now = now;
+        self.heed_fence(now);
         self.expire_leases();
         loop {
             let alarms = self.sessions.iter().filter_map(|(id, session)| {
@@ -243,6 +271,9 @@ impl Machine {
 
     /// Ends the wait of a session with an error.
     fn cancel(&mut self, id: SessionId, error: &SqlError, now: Now) {
+        if self.waits.is_for_copy(id) {
+            return self.stop_awaiting(id, now);
+        }
         if let Some(waiting) = self.sessions.get_mut(&id).and_then(|session| session.waiting.take()) {
             self.waits.leave(id);
             self.fail_job(id, &waiting.job, error, now);
@@ -252,11 +283,15 @@ impl Machine {
     }
 
     /// Lets the statements go on whose waits are over, and handles signals.
-    fn settle(&mut self, now: Now) {
+    pub(crate) fn settle(&mut self, now: Now) {
         loop {
             if let Some((id, signal)) = self.signals.pop_front() {
                 match signal {
                     Signal::Cancel => self.cancel(id, &canceled(), now),
+                    Signal::Terminate if self.waits.is_for_copy(id) => {
+                        self.notify_client(id, &[ended_waiting()]);
+                        self.close(id);
+                    }
                     Signal::Terminate => {
                         let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
                         if let Some(waiting) = waiting {
@@ -279,7 +314,7 @@ impl Machine {
     }
 
     /// Has a session looked at that may read again.
-    fn look_again(&mut self, id: SessionId) {
+    pub(crate) fn look_again(&mut self, id: SessionId) {
         if let Some(session) = self.sessions.get(&id).filter(|session| session.waiting.is_none()) {
             let delivery = Delivery { session: id, origin: session.origin, bytes: Vec::new(), closes: false };
             self.effects.deliveries.push(delivery);
@@ -290,7 +325,7 @@ impl Machine {
     pub(crate) fn run(&mut self, id: SessionId, now: Now) {
         while let Some(session) = self.sessions.get_mut(&id).filter(|session| session.waiting.is_none()) {
             let taken = match session.stage {
-                Stage::Closed => return,
+                Stage::Closed | Stage::Replicating => return,
                 Stage::Opening => match opening(&mut session.input) {
                     Ok(Some(opening)) => {
                         self.open(id, opening);
@@ -335,15 +370,18 @@ impl Machine {
 
     /// Begins a session. Whoever comes is believed, whatever database they name (`trust`).
     fn start(&mut self, id: SessionId, minor: u16, given: &[(String, String)]) -> Result<(), SqlError> {
+        if self.is_fenced() {
+            return Err(SqlError::fatal("57P03", "the database system is not accepting connections"));
+        }
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
-        let mut user = "";
+        let (mut user, mut replicates) = ("", false);
         for (name, value) in given {
             match name.as_str() {
                 "user" => user = value,
                 "database" => {}
                 "options" if value.is_empty() => {}
                 "options" => return Err(SqlError::unsupported("the startup parameter options")),
-                "replication" => return Err(SqlError::unsupported("replication")),
+                "replication" => replicates = value == "true",
                 name if name.starts_with("_pq_.") => {}
                 name => session.settings.set(name, Some(value))?,
             }
@@ -352,7 +390,7 @@ impl Machine {
             let text = "no PostgreSQL user name specified in startup packet";
             return Err(SqlError::fatal("28000", text));
         }
-        session.stage = Stage::Open;
+        session.stage = if replicates { Stage::Replicating } else { Stage::Open };
         session.settled = session.settings.clone();
         session.given_settings = Some(session.settings.clone());
         session.reported_name.clone_from(&session.settings.application_name);
@@ -362,8 +400,10 @@ impl Machine {
         }
         replies.authentication_ok();
         replies.parameter("application_name", &session.reported_name);
+        session.reported_recovery = self.replicated.in_recovery;
         for (name, value) in REPORTED {
-            replies.parameter(name, value);
+            let in_recovery = name == "in_hot_standby" && session.reported_recovery;
+            replies.parameter(name, if in_recovery { "on" } else { value });
         }
         replies.parameter("session_authorization", user);
         replies.parameter("TimeZone", "UTC");
@@ -413,4 +453,17 @@ pub(crate) fn canceled() -> SqlError {
 /// The error of a session that another session ended.
 pub(crate) fn terminated() -> SqlError {
     SqlError::fatal("57P01", "terminating connection due to administrator command")
+}
+
+/// The warning to a session whose transaction is committed here, and perhaps nowhere else.
+pub(crate) fn only_here(code: &'static str, text: &str) -> SqlError {
+    let detail =
+        "The transaction has already committed locally, but might not have been replicated to the standby.";
+    SqlError::warning(code, text).with_detail(detail.to_owned())
+}
+
+/// What a session is sent that was ended while its commit waited.
+pub(crate) fn ended_waiting() -> SqlError {
+    let text = "canceling the wait for synchronous replication and terminating connection due to administrator command";
+    only_here("57P01", text)
 }

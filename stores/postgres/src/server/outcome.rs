@@ -9,7 +9,6 @@ use picklock_sim::host::Origin;
 use crate::protocol::timestamp;
 use crate::server::data::{Ended, Place, Row, Schema, Xid};
 use crate::server::guarded::{Deed, advisory_key, event_of};
-use crate::server::journal::Record;
 use crate::server::locks::{Scope, SessionId, Tag};
 use crate::server::machine::{Machine, Now};
 use crate::server::session::{Notification, Post, Transaction};
@@ -35,12 +34,18 @@ impl Machine {
                 savepoints: Vec::new(),
                 reported: Vec::new(),
                 posts: Vec::new(),
+                drew: false,
+                logged: None,
+                unawaited: false,
             }
         }))
     }
 
     /// Ends the transaction of a session, if there is one.
     pub(crate) fn end(&mut self, id: SessionId, commits: bool) {
+        if commits {
+            self.log_commit(id);
+        }
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.snapshot = None;
         let Some(transaction) = session.transaction.take() else { return };
@@ -162,16 +167,11 @@ impl Machine {
     }
 
     /// Makes a commit known.
-    fn publish(&mut self, origin: Origin, ended: Ended) {
+    pub(crate) fn publish(&mut self, origin: Origin, ended: Ended) {
         self.come_and_gone(origin, &ended);
         self.report_leases(origin, &ended);
-        self.effects.log.extend(ended.created.into_iter().map(Record::table));
-        self.effects.log.extend(ended.died.into_iter().map(|(place, _)| Record::row(place, None)));
-        for (place, row, changed) in ended.born {
-            if changed {
-                self.record_row(origin, &place.table, &row);
-            }
-            self.effects.log.push(Record::row(place, Some(row)));
+        for (place, row, _) in ended.born.into_iter().filter(|(_, _, changed)| *changed) {
+            self.record_row(origin, &place.table, &row);
         }
     }
 

@@ -58,9 +58,7 @@ impl Machine {
             }
             Message::Sync => {
                 session.skips = false;
-                self.finish_implicit(id);
-                self.ready(id, now);
-                Ok(())
+                return self.finish(id, None, now.monotonic, now);
             }
             Message::Flush => {
                 self.flush(id);
@@ -73,12 +71,38 @@ impl Machine {
         }
     }
 
-    /// Commits a transaction that was not begun by BEGIN.
-    fn finish_implicit(&mut self, id: SessionId) {
+    /// Commits a transaction that was not begun by BEGIN, once the standby has it.
+    fn finish_implicit(&mut self, id: SessionId) -> Option<Wait> {
         let block =
             self.sessions.get(&id).and_then(|session| session.transaction.as_ref()).map(|it| it.block);
         if block == Some(false) {
+            if let Some(wait) = self.await_copy(id) {
+                return Some(wait);
+            }
             self.end(id, true);
+        }
+        None
+    }
+
+    /// Ends a query, after its last statement with this tag or after none.
+    fn finish(&mut self, id: SessionId, last: Option<(Box<Work>, String)>, began: Monotonic, now: Now) {
+        if let Some(wait) = self.finish_implicit(id) {
+            return self.wait(id, Job::Finish(last), began, wait, now);
+        }
+        if let Some((work, tag)) = last {
+            self.complete(id, &work, &tag);
+        }
+        self.ready(id, now);
+    }
+
+    /// Sends the result of a statement of a simple query.
+    fn complete(&mut self, id: SessionId, work: &Work, tag: &str) {
+        if !work.plan.is_sent_along() {
+            self.describe_result(id, &work.plan);
+        }
+        self.send_rows(id, work);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.replies.complete(&tag_of(tag, work.rows.len()));
         }
     }
 
@@ -88,6 +112,10 @@ impl Machine {
             if session.reported_name != session.settings.application_name {
                 session.reported_name.clone_from(&session.settings.application_name);
                 session.replies.parameter("application_name", &session.reported_name);
+            }
+            if session.reported_recovery && !self.replicated.in_recovery {
+                session.reported_recovery = false;
+                session.replies.parameter("in_hot_standby", "off");
             }
             session.idle_since = Some(now.monotonic);
             if status == b'I' {
@@ -132,6 +160,8 @@ impl Machine {
         match job {
             Job::Query { .. } => self.fail_query(id, error, now),
             Job::Execute { .. } => self.fail_extended(id, error),
+            // Nothing ends the wait for the standby with an error.
+            Job::Finish(_) => {}
         }
     }
 
@@ -150,6 +180,7 @@ impl Machine {
                     portal.send_rest(session);
                 }
             }
+            Job::Finish(_) => {}
         }
     }
 
@@ -158,6 +189,7 @@ impl Machine {
         match waiting.job {
             Job::Query { work, rest } => self.statements(id, Some(*work), rest, waiting.began, now),
             Job::Execute { portal, max_rows } => self.execute(id, portal, max_rows, waiting.began, now),
+            Job::Finish(last) => self.finish(id, last, waiting.began, now),
         }
     }
 
@@ -215,15 +247,9 @@ impl Machine {
                 }
                 Ok(Step::Done(tag)) => {
                     if rest.is_empty() {
-                        self.finish_implicit(id);
+                        return self.finish(id, Some((Box::new(work), tag)), began, now);
                     }
-                    if !work.plan.is_sent_along() {
-                        self.describe_result(id, &work.plan);
-                    }
-                    self.send_rows(id, &work);
-                    if let Some(session) = self.sessions.get_mut(&id) {
-                        session.replies.complete(&tag_of(&tag, work.rows.len()));
-                    }
+                    self.complete(id, &work, &tag);
                 }
             }
         }
@@ -246,8 +272,9 @@ impl Machine {
 
     pub(super) fn wait(&mut self, id: SessionId, job: Job, began: Monotonic, wait: Wait, now: Now) {
         if let Some(session) = self.sessions.get_mut(&id) {
+            let for_copy = matches!(wait, Wait::Copy(_));
             self.waits.wait(id, wait);
-            session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
+            session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false, for_copy });
         }
     }
 
@@ -276,7 +303,13 @@ impl Machine {
 
     /// Executes a statement as far as it comes.
     pub(super) fn step(&mut self, id: SessionId, work: &mut Work, now: Now) -> Result<Step, SqlError> {
+        self.admits_here(&work.plan)?;
         if let Kind::Control(statement) = &Arc::clone(&work.plan).kind {
+            if *statement == Statement::Commit
+                && let Some(wait) = self.await_copy(id)
+            {
+                return Ok(Step::Busy(wait));
+            }
             let (tag, rows) = self.control(id, statement, now)?;
             work.rows = rows;
             return Ok(Step::Done(tag));
@@ -302,6 +335,7 @@ impl Machine {
             session: id,
             pid: session.pid,
             pids: &self.pids,
+            in_recovery: self.replicated.in_recovery,
             actor,
             snapshot,
             frozen: transaction.snapshot.is_some(),
@@ -335,8 +369,17 @@ impl Machine {
                 }
                 Effect::Took(tag) => self.took(id, tag),
                 Effect::GaveBack(tag) => self.unlocked(id, &[tag]),
-                Effect::Sequence(name, sequence) => self.effects.log.push(Record::sequence(name, sequence)),
-                Effect::Keyed(schema) => self.effects.log.push(Record::table(schema)),
+                Effect::Sequence(name, sequence) => {
+                    self.log(origin, [Record::sequence(name, sequence)]);
+                    if let Some(transaction) = self.transaction(id, now) {
+                        transaction.drew = true;
+                    }
+                }
+                Effect::Keyed(schema) => {
+                    self.log(origin, [Record::table(schema)]);
+                    self.effects.syncs = true;
+                }
+                Effect::Promoted => self.promote(origin),
                 Effect::Notify { channel, payload } => {
                     if let Some(transaction) = self.transaction(id, now) {
                         let xid = transaction.actor().xid;

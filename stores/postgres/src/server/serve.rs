@@ -1,10 +1,7 @@
 //! Puts the machine on a host: connections, timers, the log on disk, events.
-//!
-//! All tasks share the machine behind one lock, which is never held across an await.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
@@ -12,25 +9,56 @@ use picklock_sim::host::{Host, Origin};
 use picklock_sim::store::ServerContext;
 use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 
 use crate::PORT;
+use crate::server::config::Config;
 use crate::server::guarded::Guarded;
 use crate::server::journal::Journal;
-use crate::server::keepalive::{Keepalive, Line};
+use crate::server::keepalive::Line;
 use crate::server::locks::SessionId;
 use crate::server::machine::{Delivery, Machine, Now};
+use crate::server::replication::{confirm, feed, follow};
+use crate::server::settings::Commits;
+use crate::server::shared::Server;
 
 /// Runs a PostgreSQL server until its host stops.
 pub async fn serve(context: ServerContext) {
-    serve_configured(context, Keepalive::default(), false).await;
+    serve_configured(context, Config::default()).await;
 }
 
-/// The same, configured to look for silent clients like this. With `leases` its clock ends those of rows.
-pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepalive, leases: bool) {
+/// The same, configured like this.
+pub(crate) async fn serve_configured(context: ServerContext, config: Config) {
     let host = context.host;
-    let mut journal = Journal::new(host.disk());
-    let mut machine = Machine::new(Guarded { leases, ..Guarded::default() }, journal.records());
+    let journal = Journal::new(host.disk(), config.forgets);
+    let server = Arc::new(begin(host, journal, &config));
+    let timers = Arc::clone(&server);
+    server.host.spawn(async move { timers.keep_time().await });
+    let writer = Arc::clone(&server);
+    server.host.spawn(async move { writer.write_behind().await });
+    if let Some(pair) = config.pair {
+        match pair.primary.clone() {
+            None => drop(server.host.spawn(confirm(Arc::clone(&server), pair))),
+            Some(primary) if server.state().machine.replicated.in_recovery => {
+                server.host.spawn(follow(Arc::clone(&server), primary));
+            }
+            // It was promoted, and nobody asks it whether it leads.
+            Some(_) => {}
+        }
+    }
+    // The port is free: a host runs one server, and this is its start.
+    let Ok(listener) = server.host.bind(PORT).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        server.host.spawn(connection(Arc::clone(&server), stream));
+    }
+}
+
+/// A server with what its disk has.
+fn begin(host: Host, mut journal: Journal, config: &Config) -> Server {
+    let guarded = Guarded { leases: config.leases, ..Guarded::default() };
+    let records = journal.records();
+    let is_new = records.is_empty();
+    let mut machine = Machine::new(guarded, records);
     let now = Now { wall: host.wall(), monotonic: host.monotonic() };
     for key in journal.locked() {
         if machine.keeps(key.as_str()) {
@@ -46,87 +74,38 @@ pub(crate) async fn serve_configured(context: ServerContext, keepalive: Keepaliv
             host.record(Origin::default(), What::Lost { key });
         }
     }
-    machine.keepalive = keepalive;
-    journal.begin(&machine.records());
-    let shared = Shared { machine, journal, outboxes: BTreeMap::new(), deadline: None };
-    let server = Arc::new(Server { host, shared: Mutex::new(shared), deadline_moved: Notify::new() });
-    server.host.spawn(timers(Arc::clone(&server)));
-    // The port is free: a host runs one server, and this is its start.
-    let Ok(listener) = server.host.bind(PORT).await else { return };
-    while let Ok((stream, _)) = listener.accept().await {
-        server.host.spawn(connection(Arc::clone(&server), stream));
+    machine.keepalive = config.keepalive;
+    machine.commits = match config.commits {
+        Commits::Off => Commits::Off,
+        // Without a synchronous standby both are the same.
+        _ => Commits::Everywhere,
+    };
+    if let Some(pair) = &config.pair {
+        let follows = pair.primary.is_some() && !journal.was_promoted();
+        machine.replicated.in_recovery = follows;
+        machine.replicated.feeds = true;
+        // Whoever was promoted has no standby.
+        machine.replicated.synchronous = config.commits == Commits::Everywhere && pair.primary.is_none();
+        machine.fence(pair.fenced.filter(|_| pair.primary.is_none()), is_new.then_some(now.monotonic));
     }
-}
-
-struct Server {
-    host: Host,
-    shared: Mutex<Shared>,
-    /// Notified when the machine's deadline is another one.
-    deadline_moved: Notify,
-}
-
-/// The state that the tasks of a server share.
-struct Shared {
-    machine: Machine,
-    journal: Journal,
-    outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Delivery>>,
-    deadline: Option<Monotonic>,
-}
-
-impl Server {
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().expect("nothing panics while it holds the machine")
+    if (config.forgets || config.commits == Commits::Off) && !is_new {
+        machine.report_registers(Origin::default());
     }
-
-    /// Has the machine do something, and makes known what came of it.
-    fn with<T>(&self, act: impl FnOnce(&mut Machine, Now) -> T) -> T {
-        let now = Now { wall: self.host.wall(), monotonic: self.host.monotonic() };
-        let mut shared = self.shared();
-        let Shared { machine, journal, outboxes, deadline } = &mut *shared;
-        let result = act(machine, now);
-        let effects = machine.take_effects();
-        journal.append(&effects.log);
-        for (origin, event) in effects.events {
-            journal.note(&event);
-            self.host.record(origin, event);
-        }
-        for delivery in effects.deliveries {
-            if let Some(outbox) = outboxes.get(&delivery.session) {
-                // Who has just gone gets nothing.
-                let _ = outbox.send(delivery);
-            }
-        }
-        if *deadline != machine.deadline() {
-            *deadline = machine.deadline();
-            self.deadline_moved.notify_one();
-        }
-        result
+    // The log of a server with a standby is kept whole.
+    match config.pair {
+        Some(_) => journal.resume(),
+        None => journal.begin(&machine.records()),
     }
-}
-
-/// Wakes the machine when something is due.
-async fn timers(server: Arc<Server>) {
-    loop {
-        let deadline = server.shared().deadline;
-        let Some(deadline) = deadline else {
-            server.deadline_moved.notified().await;
-            continue;
-        };
-        tokio::select! {
-            biased;
-            () = server.deadline_moved.notified() => {}
-            () = server.host.sleep_until(deadline) => server.with(|machine, now| machine.tick(now)),
-        }
-    }
+    Server::new(host, machine, journal)
 }
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
 async fn connection(server: Arc<Server>, stream: Stream) {
     let (outbox, parcels) = mpsc::unbounded_channel();
     let id = server.with(|machine, _| machine.connect());
-    server.shared().outboxes.insert(id, outbox);
+    server.state().outboxes.insert(id, outbox);
     let _ = converse(&server, id, stream, parcels).await;
-    server.shared().outboxes.remove(&id);
+    server.state().outboxes.remove(&id);
     server.with(|machine, now| machine.disconnect(id, now));
 }
 
@@ -140,14 +119,22 @@ async fn converse(
     let (mut received, mut gone) = (Vec::new(), false);
     let mut line = Line::new(server.host.monotonic());
     loop {
-        let (waits, check, keepalive) = {
-            let machine = &server.shared().machine;
+        let (waits, check, keepalive, sent) = {
+            let machine = &mut server.state().machine;
             (
                 machine.is_waiting(id),
                 machine.check_at(id, || server.host.monotonic()),
                 machine.keepalive_of(id),
+                machine.take_from_standby(id),
             )
         };
+        if let Some(sent) = sent {
+            // What it was answered so far comes first.
+            while let Ok(parcel) = parcels.try_recv() {
+                write.write_for(parcel.origin, &parcel.bytes).await?;
+            }
+            return feed(server, read, write, sent).await;
+        }
         if !waits && (gone || !received.is_empty()) {
             if received.is_empty() {
                 return Ok(());

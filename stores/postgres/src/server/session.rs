@@ -38,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) given_settings: Option<Settings>,
     /// The name of its application as the client was sent it.
     pub(crate) reported_name: String,
+    /// Whether the server was said to be a standby.
+    pub(crate) reported_recovery: bool,
     /// The statement that waits for a lock.
     pub(crate) waiting: Option<Waiting>,
     /// The number of commits that the statement under way sees.
@@ -59,6 +61,8 @@ pub(crate) enum Stage {
     #[default]
     Opening,
     Open,
+    /// A standby follows the log on it.
+    Replicating,
     Closed,
 }
 
@@ -110,6 +114,12 @@ pub(crate) struct Transaction {
     pub(crate) reported: Vec<(Xid, Arc<str>, String)>,
     /// The effects on channels when it commits, with the part that wants them.
     pub(crate) posts: Vec<(Xid, Post)>,
+    /// True if it has drawn a number of a sequence that went to the log.
+    pub(crate) drew: bool,
+    /// The place in the log behind its commit, once that is there.
+    pub(crate) logged: Option<u64>,
+    /// True if it is not to wait for the standby any more.
+    pub(crate) unawaited: bool,
 }
 
 pub(crate) struct Savepoint {
@@ -148,6 +158,8 @@ pub(crate) struct Waiting {
     pub(crate) since: Monotonic,
     /// True once it has looked for a deadlock.
     pub(crate) checked: bool,
+    /// True if it waits for the standby: no timeout ends that.
+    pub(crate) for_copy: bool,
 }
 
 /// The work that a session is in the middle of.
@@ -156,6 +168,8 @@ pub(crate) enum Job {
     Query { work: Box<Work>, rest: VecDeque<Statement> },
     /// The execution of a portal.
     Execute { portal: String, max_rows: i32 },
+    /// The commit that ends a query outside of a block, after its last statement with this tag, or after none.
+    Finish(Option<(Box<Work>, String)>),
 }
 
 /// The deadline of a wait or of a session.
@@ -173,6 +187,9 @@ impl Session {
     pub(crate) fn alarm(&self) -> Option<(Monotonic, Alarm)> {
         let settings = &self.settings;
         if let Some(waiting) = &self.waiting {
+            if waiting.for_copy {
+                return None;
+            }
             let deadlock =
                 (!waiting.checked).then(|| (waiting.since + settings.deadlock_timeout(), Alarm::Deadlock));
             let lock = settings.lock_timeout().map(|span| (waiting.since + span, Alarm::Lock));

@@ -26,6 +26,32 @@ pub(crate) struct Settings {
     pub(crate) keepalive: Keepalive,
     /// The same as the server is configured.
     configured: Keepalive,
+    /// When its commits are durable (`synchronous_commit`).
+    pub(crate) commits: Commits,
+    /// The same as the server is configured.
+    configured_commits: Commits,
+}
+
+/// When a commit is durable, which is when its client is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Commits {
+    /// `off`: some time after it was answered.
+    Off,
+    /// `local`: once it is on the server's disk.
+    Local,
+    /// `on`: once it is on the disk of the server, and on that of a synchronous standby.
+    #[default]
+    Everywhere,
+}
+
+impl Commits {
+    fn name(self) -> &'static str {
+        match self {
+            Commits::Off => "off",
+            Commits::Local => "local",
+            Commits::Everywhere => "on",
+        }
+    }
 }
 
 impl Default for Settings {
@@ -41,6 +67,8 @@ impl Default for Settings {
             application_name: String::new(),
             keepalive: Keepalive::default(),
             configured: Keepalive::default(),
+            commits: Commits::default(),
+            configured_commits: Commits::default(),
         }
     }
 }
@@ -61,8 +89,9 @@ pub(crate) const REPORTED: [(&str, &str); 10] = [
 
 impl Settings {
     /// Those of a server that is configured like this.
-    pub(crate) fn configured(keepalive: Keepalive) -> Settings {
-        Settings { keepalive, configured: keepalive, ..Settings::default() }
+    pub(crate) fn configured(keepalive: Keepalive, commits: Commits) -> Settings {
+        let (configured, configured_commits) = (keepalive, commits);
+        Settings { keepalive, configured, commits, configured_commits, ..Settings::default() }
     }
 
     /// How long a statement waits for one lock; none for ever.
@@ -143,6 +172,18 @@ impl Settings {
                 let level = levels.into_iter().find(|level| level.name() == value.to_lowercase());
                 self.isolation = level.ok_or_else(|| invalid(value))?;
             }
+            ("synchronous_commit", value) => {
+                self.commits = match value.map(str::to_lowercase).as_deref() {
+                    None => self.configured_commits,
+                    Some("off" | "false" | "no" | "0") => Commits::Off,
+                    Some("local") => Commits::Local,
+                    Some("on" | "true" | "yes" | "1") => Commits::Everywhere,
+                    Some("remote_write" | "remote_apply") => {
+                        return Err(SqlError::unsupported("this value of synchronous_commit"));
+                    }
+                    Some(other) => return Err(invalid(other)),
+                };
+            }
             (known, value) if HARMLESS.iter().any(|(name, _)| *name == known) => {
                 let is = |one: &&(&str, &[&str])| one.0 == known;
                 let allowed = HARMLESS.iter().find(is).map_or(&[][..], |(_, values)| values);
@@ -194,6 +235,7 @@ impl Settings {
         match name.as_str() {
             "application_name" => Ok(self.application_name.clone()),
             "default_transaction_isolation" => Ok(self.isolation.name().to_owned()),
+            "synchronous_commit" => Ok(self.commits.name().to_owned()),
             "timezone" => Ok("UTC".to_owned()),
             "tcp_keepalives_idle" => Ok(self.keepalive.idle.as_secs().to_string()),
             "tcp_keepalives_interval" => Ok(self.keepalive.interval.as_secs().to_string()),
@@ -212,13 +254,12 @@ impl Settings {
 }
 
 /// Parameters that drivers set and that change nothing here, with the values that they may have; any without a list.
-const HARMLESS: [(&str, &[&str]); 8] = [
+const HARMLESS: [(&str, &[&str]); 7] = [
     ("timezone", &["utc", "gmt", "etc/utc", "z"]),
     ("datestyle", &["iso", "iso, mdy"]),
     ("intervalstyle", &["postgres"]),
     ("standard_conforming_strings", &["on", "true"]),
     ("extra_float_digits", &[]),
-    ("synchronous_commit", &["on", "true", "local"]),
     ("search_path", &["public", "\"$user\", public"]),
     ("client_min_messages", &["notice"]),
 ];

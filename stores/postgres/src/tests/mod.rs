@@ -5,6 +5,7 @@ mod pooled;
 mod random;
 mod real;
 mod silent;
+mod standby;
 mod talk;
 mod transcripts;
 mod world;

@@ -86,8 +86,19 @@ pub(super) fn play_with(
     scripts: &[Script],
     injections: Vec<Injection>,
 ) -> (Run, Vec<bool>) {
-    let design =
-        Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on_stores(Topology::independent(1), kind);
+    let (alone, settings) = (Topology::independent(1), Settings::default());
+    play_in(engine, (kind, alone, settings), horizon, scripts, injections)
+}
+
+/// The same on a store with these members and parameters.
+pub(super) fn play_in(
+    engine: Engine,
+    (kind, topology, settings): (Postgres, Topology, Settings),
+    horizon: Duration,
+    scripts: &[Script],
+    injections: Vec<Injection>,
+) -> (Run, Vec<bool>) {
+    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on_stores(topology, kind);
     let name = |nth: usize| format!("client-{}", nth + 1);
     let clients = (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new()));
     let plan = Plan {
@@ -103,7 +114,7 @@ pub(super) fn play_with(
             final_client: false,
             ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
-            store: Settings::default(),
+            store: settings,
         },
         workload: "test".into(),
         clients: clients.collect(),

@@ -99,6 +99,10 @@ impl Catalogue {
         self.tables.get_mut(name)
     }
 
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.tables.values()
+    }
+
     pub(super) fn tables_mut(&mut self) -> &mut BTreeMap<Arc<str>, Table> {
         &mut self.tables
     }

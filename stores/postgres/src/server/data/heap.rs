@@ -269,6 +269,39 @@ impl Heap {
         }
     }
 
+    /// True if a transaction has changed or locked a row, or made a table: it has a number of its own on a real server.
+    pub(crate) fn has_touched(&self, top: Xid) -> bool {
+        let made = |table: &Table| table.creator.is_some_and(|(creator, _)| creator == top);
+        self.open.values().any(|open| open.top == top && !open.touched.is_empty())
+            || self.catalogue.tables().any(made)
+    }
+
+    /// The effects that a transaction would have if it were committed now.
+    pub(crate) fn pending(&self, top: Xid) -> Ended {
+        let mut ended = Ended::default();
+        let is_own = |stamp| matches!(stamp, Stamp::Open { top: other, .. } if other == top);
+        let mut seen = Vec::new();
+        for place in self.open.values().filter(|open| open.top == top).flat_map(|open| &open.touched) {
+            let Some(version) = self.catalogue.version(place) else { continue };
+            if seen.contains(&place) {
+                continue;
+            }
+            seen.push(place);
+            match (is_own(version.born), &version.death) {
+                (true, None) => {
+                    ended.born.push((place.clone(), Arc::clone(&version.row), version.inserted.is_none()));
+                }
+                (false, Some(death)) if is_own(death.stamp) => {
+                    ended.died.push((place.clone(), Arc::clone(&version.row)));
+                }
+                _ => {}
+            }
+        }
+        let made = |table: &&Table| table.creator.is_some_and(|(creator, _)| creator == top);
+        ended.created.extend(self.catalogue.tables().filter(made).map(|table| Arc::clone(&table.schema)));
+        ended
+    }
+
     /// Commits a transaction.
     pub(crate) fn commit(&mut self, top: Xid) -> Ended {
         self.commits += 1;

@@ -32,6 +32,10 @@ pub(super) fn call(
             Value::Void
         }
         (Function::ClockTimestamp, _) => Value::Time(scene.clock),
+        (Function::NextVal, _) if scene.in_recovery => {
+            let text = "cannot execute nextval() in a read-only transaction";
+            return Err(SqlError::new("25006", text).into());
+        }
         (Function::NextVal, [Value::Text(name)]) => {
             let (next, logged) = scene.sequences.next(name)?;
             scene.effects.extend(logged.map(|sequence| Effect::Sequence(name.clone(), sequence)));
@@ -51,10 +55,21 @@ pub(super) fn call(
             let text = "lastval is not yet defined in this session";
             Value::Int(scene.last_given.ok_or_else(|| SqlError::new("55000", text))?)
         }
+        (Function::Notify, _) if scene.in_recovery => {
+            return Err(SqlError::new("25006", "cannot execute NOTIFY during recovery").into());
+        }
         (Function::Notify, [channel, payload]) => {
             notify(scene, channel, payload)?;
             Value::Void
         }
+        (Function::Promote, _) => {
+            if !scene.in_recovery {
+                return Err(SqlError::new("55000", "recovery is not in progress").into());
+            }
+            scene.effects.push(Effect::Promoted);
+            Value::Bool(true)
+        }
+        (Function::IsInRecovery, _) => Value::Bool(scene.in_recovery),
         (Function::CancelBackend, [Value::Int(pid)]) => signal(scene, *pid, Signal::Cancel),
         (Function::TerminateBackend, [Value::Int(pid)]) => signal(scene, *pid, Signal::Terminate),
         _ => return Err(SqlError::unsupported("this call").into()),

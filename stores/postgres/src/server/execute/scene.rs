@@ -14,6 +14,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) session: SessionId,
     pub(crate) pid: i32,
     pub(crate) pids: &'a BTreeMap<i32, SessionId>,
+    /// True on a standby.
+    pub(crate) in_recovery: bool,
     pub(crate) actor: Actor,
     pub(crate) snapshot: Snapshot,
     /// True if the snapshot is that of the transaction: what was changed since cannot be changed any more.
@@ -58,6 +60,8 @@ pub(crate) enum Effect {
     },
     /// A message to a session.
     Signal(SessionId, Signal),
+    /// The standby is to lead from now on.
+    Promoted,
     /// A table that was created, or that has a new key, outside of any transaction's fate.
     Keyed(Arc<Schema>),
 }

@@ -10,6 +10,8 @@ use crate::server::data::Xid;
 pub(crate) enum Wait {
     /// The end of a transaction, or of a part of one.
     End(Xid),
+    /// That the standby has the log up to this place.
+    Copy(u64),
     /// A lock.
     Lock { tag: Tag, mode: Mode, scope: Scope },
 }
@@ -20,6 +22,8 @@ pub(crate) struct Waits {
     waiting: BTreeMap<SessionId, Wait>,
     /// Those that wait for the end of a transaction, in the order in which they came.
     ends: Vec<(Xid, SessionId)>,
+    /// Those that wait for the standby, and up to which place.
+    copies: Vec<(u64, SessionId)>,
     /// The sessions whose wait is over, and that have not gone on yet.
     woken: Vec<SessionId>,
 }
@@ -29,6 +33,7 @@ impl Waits {
     pub(crate) fn wait(&mut self, session: SessionId, wait: Wait) {
         match &wait {
             Wait::End(xid) => self.ends.push((*xid, session)),
+            Wait::Copy(place) => self.copies.push((*place, session)),
             Wait::Lock { tag, mode, scope } => self.locks.queue(session, tag, *mode, *scope),
         }
         self.waiting.insert(session, wait);
@@ -41,6 +46,7 @@ impl Waits {
     /// A session waits no longer, because it gave up.
     pub(crate) fn leave(&mut self, session: SessionId) {
         self.ends.retain(|(_, waiter)| *waiter != session);
+        self.copies.retain(|(_, waiter)| *waiter != session);
         // What it waited for may just have come.
         self.woken.retain(|woken| *woken != session);
         if let Some(Wait::Lock { tag, .. }) = self.waiting.remove(&session) {
@@ -54,6 +60,18 @@ impl Waits {
         let (over, rest): (Vec<_>, Vec<_>) = self.ends.drain(..).partition(|(xid, _)| is_over(*xid));
         self.ends = rest;
         self.wake(over.into_iter().map(|(_, session)| session).collect());
+    }
+
+    /// The standby has the log up to this place.
+    pub(crate) fn copied(&mut self, upto: u64) {
+        let (over, rest): (Vec<_>, Vec<_>) = self.copies.drain(..).partition(|(place, _)| *place <= upto);
+        self.copies = rest;
+        self.wake(over.into_iter().map(|(_, session)| session).collect());
+    }
+
+    /// True if a session waits for the standby.
+    pub(crate) fn is_for_copy(&self, session: SessionId) -> bool {
+        matches!(self.waiting.get(&session), Some(Wait::Copy(_)))
     }
 
     /// Sessions were given what they wait for.

@@ -24,6 +24,9 @@ pub(crate) enum Function {
     Notify,
     CancelBackend,
     TerminateBackend,
+    /// Has a standby lead.
+    Promote,
+    IsInRecovery,
     HashText,
     Coalesce,
     Greatest,
@@ -41,7 +44,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 18] = [
+const NAMES: [(&str, Function); 20] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -58,6 +61,8 @@ const NAMES: [(&str, Function); 18] = [
     ("pg_notify", Function::Notify),
     ("pg_cancel_backend", Function::CancelBackend),
     ("pg_terminate_backend", Function::TerminateBackend),
+    ("pg_promote", Function::Promote),
+    ("pg_is_in_recovery", Function::IsInRecovery),
     ("hashtext", Function::HashText),
     ("coalesce", Function::Coalesce),
 ];
@@ -93,7 +98,9 @@ impl Function {
     pub(crate) fn forms(self) -> &'static [&'static [Type]] {
         match self {
             Function::Now | Function::StatementTimestamp | Function::ClockTimestamp => &[&[]],
-            Function::BackendPid | Function::UnlockAll | Function::LastVal => &[&[]],
+            Function::BackendPid | Function::UnlockAll | Function::LastVal | Function::IsInRecovery => &[&[]],
+            // How long to wait for it: it is done at once.
+            Function::Promote => &[&[], &[Type::Bool], &[Type::Bool, Type::Int4]],
             Function::TimeZone => &[&[Type::Text, Type::Timestamptz], &[Type::Text, Type::Timestamp]],
             Function::Lock(_) | Function::Unlock(_) => &[&[Type::Int8], &[Type::Int4, Type::Int4]],
             Function::NextVal | Function::CurrVal | Function::HashText => &[&[Type::Text]],
@@ -116,6 +123,7 @@ impl Function {
             }
             Function::Lock(_) | Function::Unlock(_) => Type::Bool,
             Function::CancelBackend | Function::TerminateBackend => Type::Bool,
+            Function::Promote | Function::IsInRecovery => Type::Bool,
             Function::NextVal | Function::CurrVal | Function::LastVal => Type::Int8,
             Function::Coalesce | Function::Greatest | Function::Least => last.unwrap_or(Type::Text),
         }

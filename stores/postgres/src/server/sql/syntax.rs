@@ -183,6 +183,15 @@ pub(crate) enum Strength {
 }
 
 impl Strength {
+    /// The SELECT that locks so strongly, as errors name it.
+    pub(crate) fn clause(self) -> &'static str {
+        match self {
+            Strength::Share => "SELECT FOR SHARE",
+            Strength::NoKeyUpdate => "SELECT FOR NO KEY UPDATE",
+            Strength::Update => "SELECT FOR UPDATE",
+        }
+    }
+
     /// True if two transactions cannot have both.
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         self != Strength::Share || other != Strength::Share

@@ -1,9 +1,9 @@
-//! The messages of a stream, as a pooler looks at them: their kinds and their ends, and little of their content.
+//! The messages of a stream as one sees them who passes them on: their kinds and their ends, and little of their content.
 
 /// A message: its kind and all its bytes.
-pub(super) struct Frame {
-    pub(super) kind: u8,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Frame {
+    pub(crate) kind: u8,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The longest message that is kept until it is complete.
@@ -11,10 +11,10 @@ const MOST: usize = 1 << 24;
 
 /// A message that no server and no client sends.
 #[derive(Debug)]
-pub(super) struct Senseless;
+pub(crate) struct Senseless;
 
 /// Takes a message off the front, if it is complete.
-pub(super) fn frame(input: &mut Vec<u8>) -> Result<Option<Frame>, Senseless> {
+pub(crate) fn frame(input: &mut Vec<u8>) -> Result<Option<Frame>, Senseless> {
     let Some(length) = input.get(1..5) else { return Ok(None) };
     let length = u32::from_be_bytes([length[0], length[1], length[2], length[3]]) as usize;
     if !(4..=MOST).contains(&length) {
@@ -29,12 +29,12 @@ pub(super) fn frame(input: &mut Vec<u8>) -> Result<Option<Frame>, Senseless> {
 
 impl Frame {
     /// The status of a session that is ready for a query: I, T or E.
-    pub(super) fn status(&self) -> Option<u8> {
+    pub(crate) fn status(&self) -> Option<u8> {
         (self.kind == b'Z').then(|| self.bytes.get(5).copied()).flatten()
     }
 
     /// The number and the secret of a session.
-    pub(super) fn key(&self) -> Option<(i32, i32)> {
+    pub(crate) fn key(&self) -> Option<(i32, i32)> {
         let number = |at: usize| {
             let bytes = self.bytes.get(at..at + 4)?;
             Some(i32::from_be_bytes(bytes.try_into().ok()?))
@@ -42,14 +42,24 @@ impl Frame {
         (self.kind == b'K').then(|| Some((number(5)?, number(9)?))).flatten()
     }
 
+    /// What follows its length.
+    pub(crate) fn content(&self) -> &[u8] {
+        self.bytes.get(5..).unwrap_or_default()
+    }
+
     /// True for what a server answers by saying that it is ready.
-    pub(super) fn is_answered(&self) -> bool {
+    pub(crate) fn is_answered(&self) -> bool {
         matches!(self.kind, b'Q' | b'S')
     }
 }
 
+/// A message of this kind.
+pub(crate) fn frame_of(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
+    [&[kind][..], &opening_of(parts)].concat()
+}
+
 /// A message without a kind, as the first ones of a connection are.
-pub(super) fn opening(fields: &[&[u8]]) -> Vec<u8> {
+pub(crate) fn opening_of(fields: &[&[u8]]) -> Vec<u8> {
     let content = fields.concat();
     let length = u32::try_from(content.len() + 4).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], &content].concat()

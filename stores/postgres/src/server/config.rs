@@ -1,0 +1,34 @@
+//! How a server is configured.
+
+use std::time::Duration;
+
+use crate::server::keepalive::Keepalive;
+use crate::server::settings::Commits;
+
+/// The configuration of a server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Config {
+    /// When it looks whether a silent client is still there.
+    pub(crate) keepalive: Keepalive,
+    /// True if its clock ends the leases of rows.
+    pub(crate) leases: bool,
+    /// When its commits are durable.
+    pub(crate) commits: Commits,
+    /// True if its disk never syncs (`fsync = off`).
+    pub(crate) forgets: bool,
+    /// Its place in a store of two servers; none if it is alone.
+    pub(crate) pair: Option<Pair>,
+}
+
+/// The place of a server in a store of a primary and a standby.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// The host of the primary that it follows at the start; none if it is that itself.
+    pub(crate) primary: Option<String>,
+    /// The host of the controller.
+    pub(crate) controller: String,
+    /// The time without a confirmation by the controller after which it serves nobody; none if it serves in any case.
+    pub(crate) fenced: Option<Duration>,
+    /// How often it asks for one.
+    pub(crate) interval: Duration,
+}
