@@ -12,7 +12,7 @@
 //! Prepare statements with their types (`query_typed`) or send them as simple queries: tokio-postgres names those that it
 //! prepares by a counter of the whole process, so that messages of one run would be longer for the runs before it.
 //!
-//! Left out on purpose: TLS, passwords, pools, and reconnecting: a session is a transaction's, and cannot be replaced under it.
+//! Left out on purpose: TLS, passwords, and reconnecting: a session is a transaction's, and cannot be replaced under it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,10 +70,12 @@ impl PostgresError {
         matches!(self, PostgresError::Postgres(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
     }
 
-    /// True if the server has answered, with an error: what it was asked for was not done.
+    /// True if the server has answered the statement, with an error: what it was asked for was not done. The last word of a session that is
+    /// ended answers nothing.
     #[must_use]
     pub fn is_answer(&self) -> bool {
-        matches!(self, PostgresError::Postgres(error) if error.as_db_error().is_some())
+        let PostgresError::Postgres(error) = self else { return false };
+        error.as_db_error().is_some_and(|error| error.severity() != "FATAL")
     }
 }
 

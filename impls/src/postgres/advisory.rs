@@ -89,7 +89,7 @@ impl Advisory {
     /// Locks the number of a key, waiting for it at most so long; none if that was too short.
     async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Session>, PostgresError> {
         let Policy { waiting, transaction, fenced } = self.policy;
-        let answer = waiting.answer(self.ttl);
+        let answer = self.answer();
         let session = Session::open(&self.host, &self.servers, answer).await?;
         if fenced {
             session.run(fencing::CREATE).await?;
@@ -107,6 +107,11 @@ impl Advisory {
         Ok(rows.map(|_| session))
     }
 
+    /// How long a client waits for an answer.
+    fn answer(&self) -> Option<Duration> {
+        self.policy.waiting.answer(self.ttl)
+    }
+
     async fn unlock(&self, key: &Key, session: &Session) -> Result<(), LockError> {
         if self.policy.transaction {
             return Ok(session.run("COMMIT").await?);
@@ -122,7 +127,12 @@ impl Queued for Advisory {
         let Some(session) = self.lock(key, wait).await? else { return Ok(None) };
         let mut grant = Grant::new(key, self.host.rng().owner_id());
         if self.policy.fenced {
-            grant.token = fencing::draw(&session).await?;
+            grant.token = match self.policy.transaction {
+                true => {
+                    fencing::draw(&Session::open(&self.host, &self.servers, self.answer()).await?).await?
+                }
+                false => fencing::draw(&session).await?,
+            };
         }
         self.held.lock().await.insert(key.clone(), session);
         Ok(Some(grant))

@@ -1,5 +1,9 @@
 //! Fencing tokens of a database: the numbers of a sequence, which no transaction takes back and no restart of the server.
 //!
+//! A sequence keeps what it has handed out once a transaction is committed that has drawn from it, and not before: a number that was drawn in a
+//! transaction under way is handed out again by a server that dies meanwhile (tried on PostgreSQL 15.18, also five seconds after the draw).
+//! So a holder whose transaction lasts as long as its lock draws on another session.
+//!
 //! A token is drawn in the statement that takes the lock, or while the lock is held: one that is drawn later could be higher than that of
 //! the next holder.
 //!
@@ -33,7 +37,7 @@ pub(super) fn on(args: &Args, design: Design) -> Design {
     if is_on(args) { design.fenced() } else { design }
 }
 
-/// Draws the next token.
+/// Draws the next token, on a session without a transaction.
 ///
 /// # Errors
 /// When the server refused, or did not answer in time.

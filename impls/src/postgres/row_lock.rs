@@ -195,7 +195,9 @@ impl Queued for RowLock {
         let Some(held) = self.lock(key, wait).await? else { return Ok(None) };
         let mut grant = Grant::new(key, self.host.rng().owner_id());
         if self.locking.fenced {
-            grant.token = fencing::draw(&held.0).await?;
+            let other = self.free.take().await?;
+            grant.token = fencing::draw(&other).await?;
+            self.free.put(other);
         }
         self.held.lock().await.insert(key.clone(), held);
         Ok(Some(grant))

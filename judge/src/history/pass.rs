@@ -190,6 +190,7 @@ impl<'t> Pass<'t> {
             }
 
             What::Crashed { .. } => self.crashed(event),
+            What::ConnectionsForgotten { .. } => self.history.host_changes.push(event),
             What::Restarted => {
                 self.update(event.host, |state| {
                     state.runs = true;
@@ -479,12 +480,22 @@ impl<'t> Pass<'t> {
         let key = self.key(key);
         let trace = self.history.trace;
         let group = group_of(trace, event.host);
+        // An old primary that comes back with less than it had is not what counts.
+        let led = group.and_then(|group| self.took_over.get(&group));
+        if self.takes_writes(event.host) && led.is_some_and(|by| by.host != event.host) {
+            return;
+        }
         let operations = &mut self.history.operations;
         // What a resource elsewhere has does not depend on stores.
         let is_here = |one: &Operation<'_>| one.key == key && group_of(trace, one.event.host) == group;
-        let kept = value.and_then(|value| {
-            operations.iter().rposition(|one| is_here(one) && one.kind == OperationKind::Write(value))
-        });
+        let last = |fits: &dyn Fn(i64) -> bool| {
+            let fits = |one: &Operation<'_>| {
+                is_here(one) && matches!(one.kind, OperationKind::Write(is) if fits(is))
+            };
+            operations.iter().rposition(fits)
+        };
+        // A primary that died before its standby confirmed a commit has not shown that to anybody: then what it was built on is the last.
+        let kept = value.and_then(|value| last(&|is| is == value).or_else(|| last(&|is| is < value)));
         // Without one it is as it was in the beginning: reads before the first write have seen that.
         let is_write = |one: &Operation<'_>| is_here(one) && matches!(one.kind, OperationKind::Write(_));
         let first = || operations.iter().position(is_write).unwrap_or(operations.len());

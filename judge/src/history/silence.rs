@@ -1,4 +1,5 @@
-//! Silences: a host that lost its power says no goodbye, and those who have a connection to it notice late that it is gone.
+//! Silences: a host that lost its power says no goodbye, and those who have a connection to it notice late that it is gone. So it is with
+//! connections that the network has forgotten, though both ends are there.
 //!
 //! A store keeps for a while what a client held that is silent, and a client waits for a while for a store that is. Both have a time
 //! after which they give the connection up ([`Trace::silent_client`](picklock_model::trace::Trace), `silent_store`). Until then a lock
@@ -14,7 +15,7 @@ use super::parts::History;
 /// One silence.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence<'t> {
-    /// The loss of power.
+    /// The loss of power, or of the connections.
     pub begin: &'t Event,
     /// How long it may take until the others notice it.
     pub span: Duration,
@@ -41,8 +42,15 @@ impl<'t> History<'t> {
                 _ => return None,
             };
             let span = if of_client { trace.silent_client } else { trace.silent_store };
-            let lost_power = matches!(event.what, What::Crashed { power_loss: true });
-            (lost_power && !span.is_zero()).then_some(Silence { begin: event, span, of_client })
+            let is_silent = match event.what {
+                What::Crashed { power_loss } => power_loss,
+                What::ConnectionsForgotten { peer } => {
+                    let other = if of_client { [Role::Leader, Role::Proxy] } else { [Role::Client; 2] };
+                    trace.role(peer).is_some_and(|role| other.contains(&role))
+                }
+                _ => false,
+            };
+            (is_silent && !span.is_zero()).then_some(Silence { begin: event, span, of_client })
         };
         self.host_changes.iter().filter_map(silence)
     }
@@ -62,9 +70,16 @@ impl<'t> History<'t> {
         } else {
             ("a client", silence.span.as_secs_f64())
         };
-        format!(
-            "{host} lost its power at {at}, which {others} may notice {seconds} s later: the run is too short to say more"
-        )
+        let what = match silence.begin.what {
+            What::ConnectionsForgotten { peer } => {
+                format!(
+                    "the connections of {host} with {} were forgotten at {at}",
+                    self.trace.host_name(peer)
+                )
+            }
+            _ => format!("{host} lost its power at {at}"),
+        };
+        format!("{what}, which {others} may notice {seconds} s later: the run is too short to say more")
     }
 }
 

@@ -294,6 +294,8 @@ mod tests {
         let found = finding(&INVARIANT, &replaced(None).trace());
         assert!(found.text.contains("only 0 were kept: 2 lost"), "{}", found.text);
         assert_eq!(judge(&INVARIANT, &replaced(Some(2)).trace()), Outcome::Holds);
+        // A commit that its standby had and its primary had not shown yet.
+        assert_eq!(judge(&INVARIANT, &replaced(Some(3)).trace()), Outcome::Holds);
     }
 
     #[test]
@@ -303,6 +305,12 @@ mod tests {
             finding(&INVARIANT, &trace)
                 .text
                 .starts_with("3 changes of `stock` were acknowledged, but only 2")
+        );
+        let back = replaced(Some(2)).at(30).restores(NODE_1, 0);
+        assert_eq!(
+            judge(&INVARIANT, &back.trace()),
+            Outcome::Holds,
+            "an old primary that comes back with less"
         );
         let trace = replaced(Some(2)).at(30).writes_at(REPLICA, A2, 3).acknowledged(A2).trace();
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);

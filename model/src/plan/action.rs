@@ -112,6 +112,12 @@ pub enum Action {
         /// The other end.
         to: Target,
     },
+    /// Nothing passes any more on the connections between the target and `to`, and neither end is notified, as when a firewall has forgotten
+    /// them. New connections are not concerned.
+    ForgetConnections {
+        /// The other end.
+        to: Target,
+    },
     /// A fault action of the target's own kind of store is applied: what it does, that kind says.
     Own {
         /// Its name, as the kind of store declares it.
@@ -166,7 +172,10 @@ impl Action {
             | Action::LoseRequest { .. }
             | Action::LoseReply { .. } => Effect::Messages,
             Action::Own { .. } => Effect::Store,
-            Action::StepClock { .. } | Action::DropConnections { .. } | Action::Cancel => Effect::Process,
+            Action::StepClock { .. }
+            | Action::DropConnections { .. }
+            | Action::ForgetConnections { .. }
+            | Action::Cancel => Effect::Process,
             Action::SetDrift { .. } => Effect::Rate,
             #[cfg(feature = "made-up-action")]
             Action::MadeUp => Effect::Process,
@@ -185,6 +194,7 @@ impl Action {
             | Action::StepClock { .. }
             | Action::SetDrift { .. }
             | Action::DropConnections { .. }
+            | Action::ForgetConnections { .. }
             | Action::Own { .. }
             | Action::LoseRequest { .. }
             | Action::Cancel

@@ -96,6 +96,7 @@ impl Injection {
             Action::StepClock { .. }
             | Action::SetDrift { .. }
             | Action::DropConnections { .. }
+            | Action::ForgetConnections { .. }
             | Action::Own { .. }
             | Action::LoseRequest { .. }
             | Action::Cancel

@@ -184,6 +184,10 @@ mod encode {
                 number(out, with.0);
                 number(out, highest.0);
             }
+            What::ConnectionsForgotten { peer } => {
+                out.push(53);
+                small(out, u32::from(peer.0));
+            }
             What::ResourceRestored { key, value } => {
                 tagged(out, 52, key);
                 number(out, value.cast_unsigned());

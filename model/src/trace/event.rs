@@ -189,6 +189,12 @@ pub enum What {
         why: Disconnect,
     },
 
+    /// The network forgot the connections of this host with another one: nothing passes on them, and nobody is notified.
+    ConnectionsForgotten {
+        /// The other end.
+        peer: HostId,
+    },
+
     /// The wall clock was moved.
     ClockStepped {
         /// By how much, in nanoseconds.

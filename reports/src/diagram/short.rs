@@ -50,6 +50,7 @@ impl Kind {
             | What::Crashed { .. }
             | What::ClockStepped { .. }
             | What::DriftSet { .. }
+            | What::ConnectionsForgotten { .. }
             | What::Disconnected { .. }
             | What::BecameLeader
             | What::StoppedLeading => Kind::Fault,

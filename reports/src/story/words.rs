@@ -258,6 +258,9 @@ impl<'a> Names<'a> {
                 }
             }
             What::ClockStepped { by_ns } => format!("wall clock steps by {}", signed(*by_ns)),
+            What::ConnectionsForgotten { peer } => {
+                format!("nothing passes any more on its connections with {}", self.trace.host_name(*peer))
+            }
             What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
             What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
             What::Created { key } => format!("creates the record of `{key}`{whose}"),

@@ -116,6 +116,8 @@ pub(crate) struct Conn {
     /// The real addresses, for a connection of a real client.
     pub(crate) client: Option<Box<Visit>>,
     pub(super) ends: [End; 2],
+    /// The injection by which the network has forgotten it: nothing passes on it any more.
+    pub(super) forgotten: Option<u32>,
 }
 
 impl Conn {
@@ -300,6 +302,13 @@ impl Network {
             }
         }
         freed
+    }
+
+    /// The injection that keeps the segments of a connection in this direction from arriving.
+    pub(super) fn barred(&self, conn: ConnId, direction: Direction) -> Option<u32> {
+        let entry = self.conn(conn);
+        let (from, to) = (entry.end(direction).host, entry.end(direction.reverse()).host);
+        entry.forgotten.or_else(|| self.cut_by(from, to))
     }
 
     pub(super) fn cut_by(&self, from: HostId, to: HostId) -> Option<u32> {

@@ -8,7 +8,7 @@
 //! Left out on purpose: a second controller, a vote (who asks has to reach this one), a primary that becomes a standby afterwards
 //! (`pg_rewind`), a failover back.
 //!
-//! *Source:* PostgreSQL 15 documentation, 27.3 Failover; Patroni's documentation, "DCS failsafe mode" and `ttl`, for the fence.
+//! *Source:* PostgreSQL 15 documentation, 27.3 Failover; Patroni's documentation, `ttl` of the leader key, for the fence.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,9 @@ pub(crate) const CONFIRMED: &[u8] = b"yes\n";
 /// The answer to a primary that is one no more.
 const REPLACED: &[u8] = b"no\n";
 
-/// It is there once the standby was promoted.
+/// It is there once the primary is not confirmed any more.
+const REPLACED_IT: &str = "replaced";
+/// It is there once the standby has been promoted.
 const DONE: &str = "promoted";
 
 /// What a controller knows.
@@ -55,8 +57,9 @@ impl Controller {
 pub(crate) async fn serve(context: ServerContext, down_after: Duration) {
     let standby = context.of_role(Role::Follower).next().map(Member::address).unwrap_or_default();
     let host = context.host;
-    let is_over = !host.disk().read(DONE).is_empty();
-    let asked = Mutex::new((!is_over).then(|| host.monotonic()));
+    let has = |file: &str| !host.disk().read(file).is_empty();
+    let (is_replaced, is_over) = (has(REPLACED_IT), has(DONE));
+    let asked = Mutex::new((!is_replaced).then(|| host.monotonic()));
     let controller = Arc::new(Controller { host, asked });
     if !is_over {
         controller.host.spawn(watch(Arc::clone(&controller), standby, down_after));
@@ -101,13 +104,19 @@ async fn watch(controller: Arc<Controller>, standby: String, down_after: Duratio
         }
         // From now on the primary is not confirmed any more, whether the standby can be reached or not.
         controller.set(None);
+        keep(host, REPLACED_IT);
     }
-    host.disk().write(DONE, b"yes");
-    host.disk().sync(DONE);
     host.record(Origin::default(), What::Noticed { text: format!("promotes {standby}") });
     while !matches!(host.timeout(down_after, promote(host, &standby)).await, Ok(Ok(()))) {
         host.sleep(down_after).await;
     }
+    keep(host, DONE);
+}
+
+/// Keeps a fact over a restart.
+fn keep(host: &Host, file: &str) {
+    host.disk().write(file, b"yes");
+    host.disk().sync(file);
 }
 
 /// Has the standby lead. That it leads already is as good.

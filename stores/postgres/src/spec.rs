@@ -10,12 +10,13 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
+    Member, OwnAction, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec,
+    Topology,
 };
 
 use crate::params::{DOWN_AFTER, FENCED, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
-use crate::server::{Commits, Config, Keepalive, Pair, serve_configured};
+use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, serve_configured};
 use crate::{PORT, controller, protocol};
 
 /// PostgreSQL servers.
@@ -117,6 +118,10 @@ impl StoreSpec for Postgres {
             }
         };
         vec![(STORES, stores.iter().map(url).collect::<Vec<_>>().join(" "))]
+    }
+
+    fn actions(&self) -> &'static [OwnAction] {
+        ACTIONS
     }
 
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {

@@ -97,6 +97,14 @@ impl State {
                     }
                 }
             }
+            Action::ForgetConnections { to } => {
+                for other in self.resolve(to) {
+                    if self.forget_connections(host, other, injection) {
+                        self.record_act(host, None, What::ConnectionsForgotten { peer: other });
+                        self.hit_host(injection, host);
+                    }
+                }
+            }
             Action::Own { name, count } => self.apply_own(host, name, *count, injection),
             Action::Cancel => self.cancel(host, injection),
             #[cfg(feature = "made-up-action")]
@@ -221,6 +229,9 @@ impl State {
             Action::SetDrift { ppm } => format!("let the clocks of {who} drift by {ppm} ppm"),
             Action::DropConnections { to } => {
                 format!("drop the connections between {who} and {}", names(&self.resolve(to)))
+            }
+            Action::ForgetConnections { to } => {
+                format!("forget the connections between {who} and {}", names(&self.resolve(to)))
             }
             Action::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
             #[cfg(feature = "made-up-action")]

@@ -38,7 +38,7 @@ impl State {
             fin_sent: false,
             stuck: false,
         });
-        let id = self.network.add(Conn { port, client: None, ends });
+        let id = self.network.add(Conn { port, client: None, ends, forgotten: None });
         let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
         self.push(at, from, cause, Some(id), grant, What::Connecting { peer: to });
         self.launch(id, Direction::Out, Flight::Syn);
@@ -166,7 +166,7 @@ impl State {
             return;
         }
         let dark = self.processes[usize::from(to.0)].dark;
-        let cut = self.network.cut_by(from, to);
+        let cut = self.network.barred(conn, direction);
         if dark || cut.is_some() {
             self.get_stuck(conn, direction, cut);
             return;
@@ -279,10 +279,10 @@ impl State {
     /// What comes back to a probe from this end.
     pub(crate) fn probe(&self, side: Side) -> Probe {
         let conn = self.network.conn(side.conn);
-        let (from, other) = (conn.end(side.sends).host, conn.end(side.sends.reverse()));
+        let other = conn.end(side.sends.reverse());
         let to = other.host;
-        let is_cut = self.network.cut_by(from, to).or_else(|| self.network.cut_by(to, from)).is_some();
-        if is_cut || self.processes[usize::from(to.0)].dark {
+        let is_cut = [side.sends, side.sends.reverse()].map(|way| self.network.barred(side.conn, way));
+        if is_cut.iter().any(Option::is_some) || self.processes[usize::from(to.0)].dark {
             Probe::Silent
         } else if other.open {
             Probe::Answered
@@ -369,6 +369,16 @@ impl State {
             }
         }
         dropped
+    }
+
+    /// Has the network forget the connections between two hosts; false if there were none.
+    pub(in crate::world) fn forget_connections(&mut self, a: HostId, b: HostId, injection: u32) -> bool {
+        let sides: Vec<Side> =
+            self.sides_of(a).into_iter().filter(|side| self.network.peer(*side) == b).collect();
+        for side in &sides {
+            self.network.conn_mut(side.conn).forgotten.get_or_insert(injection);
+        }
+        !sides.is_empty()
     }
 
     /// Breaks a connection at both ends at once.

@@ -1,13 +1,13 @@
 //! A primary that serves only while its controller confirms it: so it has stopped by the time that the controller lets the standby lead.
 //!
-//! It counts from when it asked, on its own clock, and for a shorter time than the controller waits. It is what Patroni does with a leader key
-//! in etcd.
+//! It counts from when it asked, on its own monotonic clock, and for a shorter time than the controller waits. So it is sound as long as that clock
+//! runs, and by at most a fifth too slowly; a virtual machine that is suspended needs a watchdog outside of it, which is left out here. It is what
+//! Patroni does with a leader key that runs out.
 
 use std::time::Duration;
 
 use picklock_model::time::Monotonic;
 
-use crate::protocol::SqlError;
 use crate::server::locks::SessionId;
 use crate::server::machine::{Machine, Now};
 use crate::server::pair::Fence;
@@ -20,7 +20,6 @@ impl Machine {
 
     /// The controller has confirmed what it was asked then.
     pub(crate) fn confirmed(&mut self, asked: Monotonic, now: Now) {
-        self.heed_fence(now);
         if let Some(fence) = &mut self.fence {
             fence.until = Some(asked + fence.limit).filter(|until| *until > now.monotonic);
         }
@@ -52,13 +51,8 @@ impl Machine {
         }
         fence.until = None;
         let sessions: Vec<SessionId> = self.sessions.keys().copied().collect();
-        let error = SqlError::fatal("57P01", "terminating connection due to administrator command");
         for id in sessions {
-            self.waits.leave(id);
-            if let Some(session) = self.sessions.get_mut(&id) {
-                session.waiting = None;
-            }
-            self.kill(id, &error);
+            self.terminate(id);
         }
         self.settle(now);
     }

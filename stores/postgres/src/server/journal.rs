@@ -26,6 +26,8 @@ const LOG: &str = "pg_wal";
 const LOCKS: &str = "locks-of-this-life";
 /// It is there once the server was promoted.
 const PROMOTED: &str = "promoted";
+/// It is there once the server was started.
+const STARTED: &str = "started";
 
 /// A committed change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -329,12 +331,14 @@ pub(crate) struct Journal {
     locks: BTreeSet<Key>,
     /// True if the disk never syncs.
     forgets: bool,
+    /// The end of the log that is in memory only: a server that dies loses it.
+    buffer: Vec<u8>,
 }
 
 impl Journal {
     /// The files on this disk; with `forgets` it never syncs.
     pub(crate) fn new(disk: Disk, forgets: bool) -> Journal {
-        Journal { disk, locks: BTreeSet::new(), forgets }
+        Journal { disk, locks: BTreeSet::new(), forgets, buffer: Vec::new() }
     }
 
     /// The changes that were committed in earlier lives, in order.
@@ -368,7 +372,9 @@ impl Journal {
     /// Begins a life with these records as its log, and with the locks that were noted before.
     pub(crate) fn begin(&self, records: &[Record]) {
         self.disk.write(LOG, &Record::encode_all(records));
-        self.sync();
+        if !self.forgets {
+            self.disk.sync(LOG);
+        }
         self.keep_locks();
     }
 
@@ -377,27 +383,35 @@ impl Journal {
         self.keep_locks();
     }
 
-    /// Writes what was committed; without `syncs` it is not on the disk by that.
-    pub(crate) fn append(&self, records: &[Record], syncs: bool) {
-        if !records.is_empty() {
-            self.disk.append(LOG, &Record::encode_all(records));
-        }
-        if syncs {
-            self.sync();
-        }
+    /// Adds records to the log, in memory.
+    pub(crate) fn append(&mut self, records: &[Record]) {
+        records.iter().for_each(|record| record.encode(&mut self.buffer));
     }
 
-    /// Brings the log to the disk.
-    pub(crate) fn sync(&self) {
-        if !self.forgets {
-            self.disk.sync(LOG);
+    /// Brings the log to the disk: what was not there yet.
+    pub(crate) fn flush(&mut self) -> Vec<u8> {
+        let bytes = std::mem::take(&mut self.buffer);
+        if !bytes.is_empty() {
+            self.disk.append(LOG, &bytes);
+            if !self.forgets {
+                self.disk.sync(LOG);
+            }
         }
+        bytes
     }
 
     /// Notes that the server leads from now on.
     pub(crate) fn promote(&self) {
         self.disk.write(PROMOTED, b"2");
         self.disk.sync(PROMOTED);
+    }
+
+    /// True if this is the first life of the server; it is no more by that.
+    pub(crate) fn begins(&self) -> bool {
+        let is_first = self.disk.read(STARTED).is_empty();
+        self.disk.write(STARTED, b"yes");
+        self.disk.sync(STARTED);
+        is_first
     }
 
     /// True if it was promoted in an earlier life.

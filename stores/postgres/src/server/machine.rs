@@ -54,6 +54,9 @@ pub struct Effects {
     pub log_origin: Origin,
     /// True if the log is to be on disk before anything is delivered.
     pub syncs: bool,
+    /// True if it is to be on disk some time later: a commit has been answered that does not wait for that. What belongs to no commit is
+    /// not brought there for its own sake.
+    pub syncs_later: bool,
     /// True if the server leads from now on.
     pub promoted: bool,
     /// The messages to clients, in order.
@@ -176,7 +179,6 @@ impl Machine {
     /// A client has sent something.
     pub fn receive(&mut self, id: SessionId, origin: Origin, bytes: &[u8], now: Now) {
         self.now = now;
-        self.heed_fence(now);
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.input.extend_from_slice(bytes);
         session.origin = origin;
@@ -221,7 +223,6 @@ impl Machine {
     /// Does what is due.
     pub fn tick(&mut self, now: Now) {
         self.now = now;
-        self.heed_fence(now);
         self.expire_leases();
         loop {
             let alarms = self.sessions.iter().filter_map(|(id, session)| {
@@ -288,18 +289,7 @@ impl Machine {
             if let Some((id, signal)) = self.signals.pop_front() {
                 match signal {
                     Signal::Cancel => self.cancel(id, &canceled(), now),
-                    Signal::Terminate if self.waits.is_for_copy(id) => {
-                        self.notify_client(id, &[ended_waiting()]);
-                        self.close(id);
-                    }
-                    Signal::Terminate => {
-                        let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
-                        if let Some(waiting) = waiting {
-                            self.send_found(id, &waiting.job);
-                        }
-                        self.waits.leave(id);
-                        self.kill(id, &terminated());
-                    }
+                    Signal::Terminate => self.terminate(id),
                 }
             } else if let Some(id) = self.waits.next_woken() {
                 let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
@@ -311,6 +301,20 @@ impl Machine {
                 return;
             }
         }
+    }
+
+    /// Ends a session by a signal.
+    pub(crate) fn terminate(&mut self, id: SessionId) {
+        if self.waits.is_for_copy(id) {
+            self.notify_client(id, &[ended_waiting()]);
+            return self.close(id);
+        }
+        let waiting = self.sessions.get_mut(&id).and_then(|session| session.waiting.take());
+        if let Some(waiting) = waiting {
+            self.send_found(id, &waiting.job);
+        }
+        self.waits.leave(id);
+        self.kill(id, &terminated());
     }
 
     /// Has a session looked at that may read again.

@@ -1,5 +1,6 @@
 //! The simulated server: a machine that executes statements without a socket and a clock, and what puts it on a host.
 
+mod actions;
 mod config;
 mod control;
 mod data;
@@ -24,6 +25,7 @@ mod settings;
 mod shared;
 mod sql;
 
+pub(crate) use actions::ACTIONS;
 pub(crate) use config::{Config, Pair};
 pub use guarded::Guarded;
 pub use journal::Record;

@@ -34,7 +34,7 @@ impl Machine {
                 savepoints: Vec::new(),
                 reported: Vec::new(),
                 posts: Vec::new(),
-                drew: false,
+                wrote: false,
                 logged: None,
                 unawaited: false,
             }

@@ -1,4 +1,4 @@
-//! What a server keeps in mind as one of two: what of its log the other has, and until when it is confirmed.
+//! The state of a server that is one of two: how much of its log the other has, and until when it is confirmed.
 
 use std::time::Duration;
 

@@ -370,13 +370,10 @@ impl Machine {
                 Effect::Took(tag) => self.took(id, tag),
                 Effect::GaveBack(tag) => self.unlocked(id, &[tag]),
                 Effect::Sequence(name, sequence) => {
-                    self.log(origin, [Record::sequence(name, sequence)]);
-                    if let Some(transaction) = self.transaction(id, now) {
-                        transaction.drew = true;
-                    }
+                    self.log_apart(id, origin, Record::sequence(name, sequence), now);
                 }
                 Effect::Keyed(schema) => {
-                    self.log(origin, [Record::table(schema)]);
+                    self.log_apart(id, origin, Record::table(schema), now);
                     self.effects.syncs = true;
                 }
                 Effect::Promoted => self.promote(origin),

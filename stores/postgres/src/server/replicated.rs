@@ -32,18 +32,27 @@ impl Machine {
         self.effects.log_origin = origin;
     }
 
+    /// Adds a record to the log that does not depend on what becomes of its transaction, whose commit waits for it all the same.
+    pub(crate) fn log_apart(&mut self, id: SessionId, origin: Origin, record: Record, now: Now) {
+        self.log(origin, [record]);
+        if let Some(transaction) = self.transaction(id, now) {
+            transaction.wrote = true;
+        }
+    }
+
     /// Writes the changes of a transaction to the log, unless that was done.
     pub(crate) fn log_commit(&mut self, id: SessionId) {
         let Some(session) = self.sessions.get(&id) else { return };
         let Some(transaction) = session.transaction.as_ref().filter(|it| it.logged.is_none()) else { return };
         let (origin, top, commits) = (session.origin, transaction.top, session.settings.commits);
-        let is_empty = !transaction.drew && !self.heap.has_touched(top);
+        let is_empty = !transaction.wrote && !self.heap.has_touched(top);
         let Ended { created, born, died } = self.heap.pending(top);
         let died = died.into_iter().map(|(place, _)| Record::row(place, None));
         let born = born.into_iter().map(|(place, row, _)| Record::row(place, Some(row)));
         let end = (self.replicated.feeds && !is_empty).then(Record::commit);
         self.log(origin, created.into_iter().map(Record::table).chain(died).chain(born).chain(end));
         self.effects.syncs |= !is_empty && commits != Commits::Off;
+        self.effects.syncs_later |= !is_empty && commits == Commits::Off;
         if let Some(transaction) = self.sessions.get_mut(&id).and_then(|session| session.transaction.as_mut())
         {
             transaction.logged = (!is_empty).then_some(self.replicated.logged);
@@ -68,7 +77,6 @@ impl Machine {
     /// The standby has so many records on its disk.
     pub(crate) fn copied(&mut self, records: u64, now: Now) {
         self.now = now;
-        self.heed_fence(now);
         self.replicated.copied = self.replicated.copied.max(records);
         self.waits.copied(self.replicated.copied);
         self.settle(now);

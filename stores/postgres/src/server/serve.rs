@@ -12,6 +12,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
 use crate::PORT;
+use crate::server::actions::act;
 use crate::server::config::Config;
 use crate::server::guarded::Guarded;
 use crate::server::journal::Journal;
@@ -34,6 +35,7 @@ pub(crate) async fn serve_configured(context: ServerContext, config: Config) {
     let server = Arc::new(begin(host, journal, &config));
     let timers = Arc::clone(&server);
     server.host.spawn(async move { timers.keep_time().await });
+    server.host.spawn(act(Arc::clone(&server)));
     let writer = Arc::clone(&server);
     server.host.spawn(async move { writer.write_behind().await });
     if let Some(pair) = config.pair {
@@ -56,9 +58,8 @@ pub(crate) async fn serve_configured(context: ServerContext, config: Config) {
 /// A server with what its disk has.
 fn begin(host: Host, mut journal: Journal, config: &Config) -> Server {
     let guarded = Guarded { leases: config.leases, ..Guarded::default() };
-    let records = journal.records();
-    let is_new = records.is_empty();
-    let mut machine = Machine::new(guarded, records);
+    let is_new = journal.begins();
+    let mut machine = Machine::new(guarded, journal.records());
     let now = Now { wall: host.wall(), monotonic: host.monotonic() };
     for key in journal.locked() {
         if machine.keeps(key.as_str()) {

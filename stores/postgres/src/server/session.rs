@@ -114,8 +114,8 @@ pub(crate) struct Transaction {
     pub(crate) reported: Vec<(Xid, Arc<str>, String)>,
     /// The effects on channels when it commits, with the part that wants them.
     pub(crate) posts: Vec<(Xid, Post)>,
-    /// True if it has drawn a number of a sequence that went to the log.
-    pub(crate) drew: bool,
+    /// True if it has written to the log what does not depend on its commit: a sequence, a new key.
+    pub(crate) wrote: bool,
     /// The place in the log behind its commit, once that is there.
     pub(crate) logged: Option<u64>,
     /// True if it is not to wait for the standby any more.

@@ -1,4 +1,4 @@
-//! What the tasks of a server share: the machine behind one lock, which is never held across an await, and the ways to its clients and to
+//! The state that the tasks of a server share: the machine behind one lock, which is never held across an await, and the ways to its clients and to
 //! its standby.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use picklock_model::time::Monotonic;
 use picklock_sim::host::{Host, Origin};
 use tokio::sync::{Notify, mpsc};
 
-use crate::server::journal::{Journal, Record};
+use crate::server::journal::Journal;
 use crate::server::locks::SessionId;
 use crate::server::machine::{Delivery, Machine, Now};
 
@@ -31,7 +31,7 @@ pub(crate) struct Server {
     state: Mutex<State>,
     /// Notified when the machine's deadline is another one.
     deadline_moved: Notify,
-    /// Notified when something was written that nobody has synced.
+    /// Notified when a commit was answered that is not on the disk.
     written: Notify,
     /// Notified when the server leads from now on.
     pub(crate) promoted: Notify,
@@ -42,14 +42,36 @@ pub(crate) struct State {
     pub(crate) machine: Machine,
     pub(crate) journal: Journal,
     pub(crate) outboxes: BTreeMap<SessionId, mpsc::UnboundedSender<Delivery>>,
+    /// The message that brought about the last record of the log.
+    log_origin: Origin,
     /// The connections of standbys.
     pub(crate) feeds: Vec<mpsc::UnboundedSender<Chunk>>,
     deadline: Option<Monotonic>,
 }
 
+impl State {
+    /// Brings the log to the disk, and what was not there yet to the standby.
+    fn flush(&mut self) {
+        let bytes = self.journal.flush();
+        if bytes.is_empty() {
+            return;
+        }
+        let (origin, end) = (self.log_origin, self.machine.replicated.logged);
+        let chunk = || Chunk { origin, end, bytes: bytes.clone() };
+        self.feeds.retain(|feed| feed.send(chunk()).is_ok());
+    }
+}
+
 impl Server {
     pub(crate) fn new(host: Host, machine: Machine, journal: Journal) -> Server {
-        let state = State { machine, journal, outboxes: BTreeMap::new(), feeds: Vec::new(), deadline: None };
+        let state = State {
+            machine,
+            journal,
+            outboxes: BTreeMap::new(),
+            log_origin: Origin::default(),
+            feeds: Vec::new(),
+            deadline: None,
+        };
         Server {
             host,
             state: Mutex::new(state),
@@ -71,18 +93,20 @@ impl Server {
     pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Machine, Now) -> T) -> T {
         let now = self.now();
         let mut state = self.state();
-        let State { machine, journal, outboxes, feeds, deadline } = &mut *state;
-        let result = act(machine, now);
-        let effects = machine.take_effects();
-        journal.append(&effects.log, effects.syncs);
-        if !effects.syncs && !effects.log.is_empty() {
+        // A primary that has slept through its time does nothing more, whoever wakes it.
+        state.machine.heed_fence(now);
+        let result = act(&mut state.machine, now);
+        let effects = state.machine.take_effects();
+        if !effects.log.is_empty() {
+            state.log_origin = effects.log_origin;
+            state.journal.append(&effects.log);
+        }
+        if effects.syncs {
+            state.flush();
+        } else if effects.syncs_later {
             self.written.notify_one();
         }
-        if !effects.log.is_empty() && !feeds.is_empty() {
-            let (origin, end) = (effects.log_origin, machine.replicated.logged);
-            let chunk = || Chunk { origin, end, bytes: Record::encode_all(&effects.log) };
-            feeds.retain(|feed| feed.send(chunk()).is_ok());
-        }
+        let State { machine, journal, outboxes, deadline, .. } = &mut *state;
         for (origin, event) in effects.events {
             journal.note(&event);
             self.host.record(origin, event);
@@ -109,7 +133,7 @@ impl Server {
         loop {
             self.written.notified().await;
             self.host.sleep(WRITER_DELAY).await;
-            self.state().journal.sync();
+            self.state().flush();
         }
     }
 

@@ -284,6 +284,94 @@ fn a_fenced_primary_that_comes_back_serves_nobody() {
 }
 
 #[test]
+fn a_fenced_primary_that_has_slept_does_nothing_for_those_who_waited() {
+    let holds: Script = |host| {
+        Box::pin(async move {
+            let primary = connect_to(&host, "node-1").await;
+            ask(&primary, SET_UP).await.unwrap();
+            ask(&primary, "BEGIN").await.unwrap();
+            ask(&primary, ADD).await.unwrap();
+            host.sleep(ms(1_500)).await;
+            // The primary sleeps: it learns of this end, before anything else, when it wakes.
+            drop(primary);
+            host.sleep(ms(3_000)).await;
+        })
+    };
+    let waits: Script = |host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            let primary = connect_to(&host, "node-1").await;
+            assert_eq!(ask(&primary, ADD).await, Err("57P01".into()));
+        })
+    };
+    let events = play(
+        with(&[(FENCED.name, "yes")]),
+        &[holds, waits],
+        vec![at(1_000, "node-1", Action::Pause { lasts: ms(2_000) })],
+    );
+    assert!(has(&events, "standby-1 leads") && !has(&events, "node-1 written 1"), "{events:#?}");
+}
+
+#[test]
+fn a_fenced_primary_without_data_serves_nobody_after_a_restart() {
+    play(
+        with(&[(FENCED.name, "yes")]),
+        &[|host| {
+            Box::pin(async move {
+                host.sleep(ms(2_010)).await;
+                let stream = host.connect("node-1", PORT).await.unwrap();
+                let refused = tokio_postgres::Config::new().user("x").connect_raw(stream, NoTls).await;
+                assert_eq!(refused.err().unwrap().code().unwrap().code(), "57P03");
+            })
+        }],
+        vec![
+            at(900, "node-1", cut(&["controller-1"], ms(20_000))),
+            at(1_000, "node-1", die(Some(ms(1_000)))),
+        ],
+    );
+}
+
+#[test]
+fn a_controller_that_dies_before_the_promotion_comes_back_to_it() {
+    let events = play(
+        Settings::default(),
+        &[|host| {
+            Box::pin(async move {
+                host.sleep(ms(6_000)).await;
+                let standby = connect_to(&host, "standby-1").await;
+                ask(&standby, SET_UP).await.unwrap();
+            })
+        }],
+        vec![
+            at(900, "controller-1", cut(&["standby-1", "node-1"], ms(2_000))),
+            at(2_000, "controller-1", die(Some(ms(500)))),
+        ],
+    );
+    assert!(has(&events, "standby-1 leads"), "{events:#?}");
+}
+
+#[test]
+fn an_administrator_ends_the_session_that_has_something_locked() {
+    let events = play(
+        Settings::default(),
+        &[|host| {
+            Box::pin(async move {
+                let primary = connect_to(&host, "node-1").await;
+                ask(&primary, SET_UP).await.unwrap();
+                ask(&primary, "SELECT pg_advisory_lock(hashtext('held'))").await.unwrap();
+                host.sleep(ms(1_500)).await;
+                let other = connect_to(&host, "node-1").await;
+                let sql = "SELECT pg_try_advisory_lock(hashtext('held'))";
+                assert_eq!(ask(&other, sql).await, Ok(Some("t".into())));
+                assert_eq!(ask(&primary, "SELECT 1").await, Err("no answer".into()));
+            })
+        }],
+        vec![at(1_000, "node-1", Action::Own { name: "end-session".to_owned(), count: 1 })],
+    );
+    assert!(has(&events, "node-1 deleted held"), "{events:#?}");
+}
+
+#[test]
 fn a_standby_that_comes_back_catches_up() {
     play(
         Settings::default(),
@@ -333,6 +421,28 @@ fn what_is_left_after_a_loss_of_power_is_what_was_synced() {
     let events = alone(&[(SYNCHRONOUS_COMMIT.name, "off")], |host| counts_what_is_left(host, "1"));
     assert!(has(&events, "node-1 restored 1"), "{events:#?}");
     alone(&[(FSYNC.name, "off")], |host| counts_what_is_left(host, ""));
+}
+
+#[test]
+fn a_number_that_was_drawn_in_an_open_transaction_is_drawn_again_after_a_crash() {
+    let alone = (Postgres::default(), Topology::independent(1), Settings::default());
+    let crash = at(1_000, "node-1", die(Some(ms(500))));
+    let script: Script = |host| {
+        Box::pin(async move {
+            let first = connect_to(&host, "node-1").await;
+            ask(&first, "CREATE SEQUENCE s; CREATE SEQUENCE t").await.unwrap();
+            assert_eq!(ask(&first, "SELECT nextval('t')").await, Ok(Some("1".into())));
+            ask(&first, "BEGIN").await.unwrap();
+            assert_eq!(ask(&first, "SELECT nextval('s')").await, Ok(Some("1".into())));
+            host.sleep(ms(2_000)).await;
+            let again = connect_to(&host, "node-1").await;
+            assert_eq!(ask(&again, "SELECT nextval('s')").await, Ok(Some("1".into())));
+            // So many numbers more are in the log as were drawn.
+            assert_eq!(ask(&again, "SELECT nextval('t')").await, Ok(Some("34".into())));
+        })
+    };
+    let (_, finished) = play_in(Engine::Event, alone, ms(30_000), &[script], vec![crash]);
+    assert_eq!(finished, [true]);
 }
 
 #[test]

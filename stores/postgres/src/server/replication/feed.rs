@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
 use super::wire;
-use crate::protocol::{Senseless, frame, timestamp};
+use crate::protocol::{Replies, Senseless, SqlError, frame, timestamp};
 use crate::server::shared::{Chunk, Server};
 
 /// `wal_sender_timeout`: a standby that says nothing for so long is given up; after half of it, it is asked.
@@ -27,6 +27,12 @@ pub(crate) async fn feed(
     loop {
         while let Some(frame) = frame(&mut received).map_err(|Senseless| io::ErrorKind::InvalidData)? {
             if let Some(place) = wire::started(&frame) {
+                let end = server.state().journal.tail(u64::MAX).1;
+                if place > end {
+                    let mut refusal = Replies::default();
+                    refusal.error(&ahead(place, end));
+                    return write.write_for(read.origin(), &refusal.0).await;
+                }
                 write.write_for(read.origin(), &wire::copy_both()).await?;
                 parts = Some(follow_from(server, &mut write, place).await?);
             } else if let Some(place) = wire::flushed(&frame) {
@@ -82,6 +88,14 @@ async fn follow_from(
         write.write_for(Origin::default(), &wire::log_data(end, clock(server), &bytes)).await?;
     }
     Ok(parts)
+}
+
+/// A standby has what this server has not: one of them is of another history.
+fn ahead(place: u64, end: u64) -> SqlError {
+    let lsn = |place: u64| format!("{:X}/{:X}", place >> 32, place & 0xffff_ffff);
+    let (asked, has) = (lsn(place), lsn(end));
+    let text = "is ahead of the WAL flush position of this server";
+    SqlError::fatal("XX000", format!("requested starting point {asked} {text} {has}"))
 }
 
 /// The time as messages have it.

@@ -15,15 +15,16 @@ use crate::server::shared::Server;
 /// `wal_receiver_timeout`: a primary that says nothing for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `wal_retrieve_retry_interval`: how long it waits before it asks again.
+/// `wal_retrieve_retry_interval`: how long after it has asked it asks again at the earliest.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Follows a primary until this server leads itself.
 pub(crate) async fn follow(server: Arc<Server>, primary: String) {
     let following = async {
         loop {
+            let asked = server.host.monotonic();
             let _ = listen(&server, &primary).await;
-            server.host.sleep(RETRY).await;
+            server.host.sleep_until(asked + RETRY).await;
         }
     };
     tokio::select! {
