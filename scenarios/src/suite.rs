@@ -128,6 +128,7 @@ mod tests {
             "clock-step",
             "clock-drift",
             "renewal-error",
+            "lost-connection",
             "impatient",
             "storm",
         ];

@@ -64,7 +64,8 @@ impl StoreSpec for MadeUp {
     }
 
     fn actions(&self) -> &'static [OwnAction] {
-        &[OwnAction { name: "error-reply", doc: "made up" }, OwnAction { name: "evict", doc: "made up" }]
+        const MADE_UP: OwnAction = OwnAction { name: "error-reply", doc: "made up" };
+        const { &[MADE_UP, OwnAction { name: "evict", ..MADE_UP }, OwnAction { name: "end-session", ..MADE_UP }] }
     }
 }
 

@@ -11,6 +11,7 @@ use std::num::NonZero;
 
 mod budget_overlap;
 mod clock_rollback;
+mod database_failover;
 mod experiment;
 mod granularity;
 mod lab;
@@ -50,6 +51,7 @@ pub const ALL: &[&Experiment] = &[
     &budget_overlap::EXPERIMENT,
     &oversell::EXPERIMENT,
     &row_lock_cost::EXPERIMENT,
+    &database_failover::EXPERIMENT,
     &lease_clock::EXPERIMENT,
     &pooled_advisory::EXPERIMENT,
 ];

@@ -14,11 +14,12 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const RUNS: u64 = 300;
 
 /// What befalls the holder: in words, the scenario, and its settings.
-const CASES: [(&str, &str, &[&str]); 4] = [
+const CASES: [(&str, &str, &[&str]); 5] = [
     ("works for longer than a lease", "long-work", &[]),
     ("stands still", "pause", &[]),
     ("is killed", "client-crash", &["power_loss=no", "horizon=12 x ttl"]),
     ("loses its power", "client-crash", &["power_loss=yes", "horizon=12 x ttl"]),
+    ("loses its connection in a firewall", "lost-connection", &["how=forgotten", "horizon=12 x ttl"]),
 ];
 
 const DESIGNS: [&str; 4] = ["row-lock", "row-lock{keepalive=short}", "lease-row{time=now}", "single"];
@@ -47,8 +48,8 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
     Ok(Measured {
         verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "no update is ever lost, because the change commits with the lock, and the price is waiting: for as long as the holder \
-                  works or stands still. A killed holder is noticed at once. One without power is not: at PostgreSQL's defaults the others \
-                  wait for 7875 s, and with `tcp_keepalives_*` of a second each for two. A lease ends the wait of the others, and the \
+                  works or stands still. A killed holder is noticed at once. One without power is not, nor one whose connection a firewall has \
+                  forgotten: at PostgreSQL's defaults the others wait for 7875 s, and with `tcp_keepalives_*` of a second each for two. A lease ends the wait of the others, and the \
                   exclusion with it."
             .to_owned(),
         figures: vec![Figures {

@@ -169,7 +169,11 @@ fn each_design_on_postgres_repeats_itself_on_both_engines() {
         "optimistic-row",
     ];
     for spelling in spellings {
-        for name in ["pause", "client-crash", "node-restart"] {
+        for name in ["pause", "client-crash", "node-restart", "lost-connection", "failover"] {
+            // No pooler knows two servers.
+            if (spelling, name) == ("advisory-pooled", "failover") {
+                continue;
+            }
             let cell = cell(spelling, name);
             for engine in [Engine::Event, Engine::TURMOIL] {
                 let digest = || cell.run(engine, 3).trace.digest;
@@ -177,6 +181,72 @@ fn each_design_on_postgres_repeats_itself_on_both_engines() {
             }
         }
     }
+}
+
+/// How many of 30 runs of a failover harm, with these settings.
+fn harmed_by_a_failover(spelling: &str, settings: &[&str], invariant: &str) -> usize {
+    let cell = Cell::of(&design(spelling), scenario("failover", settings)).unwrap();
+    (0..30).filter(|seed| cell.run(Engine::Event, *seed).violates(invariant)).count()
+}
+
+#[test]
+fn a_failover_takes_lock_and_change_together_and_nothing_that_a_synchronous_standby_has() {
+    const SYNCHRONOUS: &[&str] = &["synchronous_commit=on"];
+    const FENCED: &[&str] = &["synchronous_commit=on", "fenced=yes"];
+    for spelling in ["row-lock", "skip-locked", "optimistic-row"] {
+        for settings in [&[][..], SYNCHRONOUS, FENCED] {
+            assert_eq!(harmed_by_a_failover(spelling, settings, "effective-exclusion"), 0, "{spelling}");
+        }
+        assert!(harmed_by_a_failover(spelling, &[], "no-lost-update") >= 20, "{spelling}");
+        for settings in [SYNCHRONOUS, FENCED] {
+            assert_eq!(harmed_by_a_failover(spelling, settings, "no-lost-update"), 0, "{spelling}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_without_a_commit_is_lost_in_any_failover() {
+    for spelling in ["advisory", "row-lock-outside"] {
+        for settings in [&[][..], &["synchronous_commit=on", "fenced=yes"]] {
+            let harmed = harmed_by_a_failover(spelling, settings, "effective-exclusion");
+            assert!(harmed >= 10, "{spelling}: {harmed} of 30");
+        }
+    }
+}
+
+#[test]
+fn a_lost_connection_ends_the_locks_of_sessions_and_no_lease() {
+    for (spelling, harmed) in
+        [("row-lock-outside", true), ("row-lock", false), ("lease-row", false), ("single", false)]
+    {
+        let cell = cell(spelling, "lost-connection");
+        let found = (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("no-lost-update")).count();
+        assert_eq!(found > 15, harmed, "{spelling}: {found} of 20");
+        assert_eq!(found > 0, harmed, "{spelling}: {found} of 20");
+    }
+}
+
+#[test]
+fn a_forgotten_connection_blocks_the_others_until_keepalives_end_it() {
+    let stuck = |spelling: &str| {
+        let scenario = scenario("lost-connection", &["how=forgotten", "horizon=20 x ttl"]);
+        let cell = Cell::of(&design(spelling), scenario).unwrap();
+        let runs: Vec<_> = (0..20).map(|seed| cell.run(Engine::Event, seed)).collect();
+        assert!(
+            !runs.iter().any(|run| run.violates("progress")),
+            "{spelling}: a stall that is announced is none"
+        );
+        runs.iter()
+            .filter(|run| {
+                run.outcomes.iter().any(|(invariant, outcome)| {
+                    invariant.name == "progress"
+                        && matches!(outcome, Outcome::Inconclusive(why) if why.contains("forgotten"))
+                })
+            })
+            .count()
+    };
+    let (defaults, short) = (stuck("row-lock"), stuck("row-lock{keepalive=short}"));
+    assert!(defaults > 10 && short == 0, "{defaults} and {short} of 20");
 }
 
 #[test]

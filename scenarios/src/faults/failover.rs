@@ -1,5 +1,5 @@
-//! F8, failover of a replicated store: its primary dies or is cut off, a replica is promoted, the old primary comes
-//! back, is demoted, and the writes that only it had are discarded.
+//! F8, failover of a replicated store: its primary dies or is cut off, a replica is promoted, and the old primary comes
+//! back. Sentinels demote it, and the writes that only it had are discarded; one of PostgreSQL goes on, unless it is fenced.
 //!
 //! The cut leaves one client on the primary's side and puts all others, the replicas and the Sentinels on the other:
 //! a split brain while it lasts. It begins as that client asks for the lock or as it has got it. That client still

@@ -15,10 +15,12 @@ mod clock_step;
 mod delay;
 mod draw;
 mod drawn;
+mod ended_session;
 mod error_reply;
 mod eviction;
 mod failover;
 mod fault;
+mod lost_connection;
 mod lost_notification;
 mod lost_reply;
 mod lost_request;
@@ -69,6 +71,8 @@ pub const ALL: &[&Fault] = &[
     &eviction::FAULT,
     &lost_request::FAULT,
     &cancel::FAULT,
+    &lost_connection::FAULT,
+    &ended_session::FAULT,
     #[cfg(test)]
     &made_up::FAULT,
 ];
@@ -98,9 +102,12 @@ pub fn at_site_named(name: &str) -> Option<&'static AtSite> {
 
 /// The fault action that a kind of store must have for this fault.
 pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
-    [(error_reply::FAULT.name, error_reply::ACTION), (eviction::FAULT.name, eviction::ACTION)]
-        .into_iter()
-        .find_map(|(name, action)| (name == fault.name).then_some(action))
+    let actions = [
+        (error_reply::FAULT.name, error_reply::ACTION),
+        (eviction::FAULT.name, eviction::ACTION),
+        (ended_session::FAULT.name, ended_session::ACTION),
+    ];
+    actions.into_iter().find_map(|(name, action)| (name == fault.name).then_some(action))
 }
 
 /// The fault that one is tied to, and whether it comes after that has ended.
