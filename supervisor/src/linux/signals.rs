@@ -117,8 +117,19 @@ impl Signals {
             Sysno::tkill => (0, Some(notice.int(0) as u32)),
             _ => (target_of_handle(table.threads[thread].tid, notice.int(0)), None),
         };
-        let is_target =
-            |process: &Process| process.alive && (target <= 0 || process.own_pid == target as u32);
+        // A number below zero is that of a process group, and zero stands for the sender's own.
+        let group = match target {
+            ..=-2 => Some(target.unsigned_abs()),
+            0 if notice.call() == Sysno::kill => group_of(&table.processes[table.threads[thread].process]),
+            _ => None,
+        };
+        let is_target = |process: &Process| {
+            process.alive
+                && match group {
+                    Some(group) => group_of(process) == Some(group),
+                    None => target <= 0 || process.own_pid == target as u32,
+                }
+        };
         let targets = (0..table.processes.len()).filter(|&process| is_target(&table.processes[process]));
         // It is there when the thread has come to its next call, or is gone.
         self.sent.extend(targets.filter(|_| number != 0).map(|process| Sent {
@@ -143,6 +154,12 @@ impl Signals {
         }
         sent.into_iter().map(|sent| sent.process).collect()
     }
+}
+
+/// The group of a process, by the number that programs see.
+fn group_of(process: &Process) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid)).ok()?;
+    status_field(&status, "NSpgid")
 }
 
 /// The process that a pidfd is for; any if that is unknown.

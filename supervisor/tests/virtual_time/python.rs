@@ -178,6 +178,29 @@ os.kill(os.getpid(), signal.SIGTERM)";
 }
 
 #[test]
+fn a_signal_to_a_group_ends_no_wait_outside_of_it() {
+    if runtime(&["python3"]).is_none() {
+        return;
+    }
+    // As a session of PostgreSQL does that waits for too long: it signals its group, and the server waits beside it.
+    let script = "import os, select, signal, time
+signal.signal(signal.SIGINT, lambda *_: print('caught', flush=True))
+there, here = os.pipe()
+child = os.fork()
+if child == 0:
+    os.setsid()
+    time.sleep(1)
+    os.kill(-os.getpid(), signal.SIGINT)
+    time.sleep(1)
+    os.write(here, b'x')
+    os._exit(0)
+print(len(select.select([there], [], [], 5)[0]), flush=True)
+print(os.waitpid(child, 0)[1], flush=True)";
+    let story = run(&python(script, 1), &[]);
+    assert_eq!(story.printed(), ["caught", "1", "0"], "{story:#?}");
+}
+
+#[test]
 fn timers_that_a_process_has_made_ring() {
     if runtime(&["python3"]).is_none() {
         return;
