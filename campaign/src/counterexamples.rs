@@ -314,10 +314,10 @@ fn with_real_servers(
     patience: &Patience,
 ) -> Option<(Arc<str>, Vec<Confirmed>)> {
     let servers = campaign.real.as_ref()?;
-    let real = (servers.on)(design.clone())?;
+    let (name, real) = (servers.on)(design.clone())?;
     real.admits(plan).ok()?;
     let counts = confirm_within(Engine::Event, &real, plan, invariants, patience)?;
-    Some((Arc::clone(&servers.name), counts))
+    Some((name, counts))
 }
 
 /// How often a plan shows each of the violations on an engine, under networks other than its own.

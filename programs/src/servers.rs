@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,6 +80,8 @@ struct Files {
     path: PathBuf,
     /// The parts of them that are synced.
     syncs: Syncs,
+    /// No server ran here before.
+    is_new: bool,
     /// The power was lost since they were written: what is not synced should be gone.
     lost_power: bool,
 }
@@ -108,6 +111,7 @@ fn kept(host: &Host) -> Files {
     let known = |kept: &KeptFiles| Files {
         path: kept.directory.path().to_owned(),
         syncs: kept.syncs.clone(),
+        is_new: !again,
         lost_power,
     };
     if again && let Some(files) = KEPT.with_borrow(|kept| kept.get(&name).map(known)) {
@@ -126,6 +130,17 @@ fn kept(host: &Host) -> Files {
     files
 }
 
+/// Copies all files of a directory, with their owners, into one that the server's user may enter.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let copied = Command::new("cp").arg("-a").arg("--reflink=auto").arg(from.join(".")).arg(to).output();
+    let copied = copied.map_err(|error| format!("cp: {error}"))?;
+    if !copied.status.success() {
+        return Err(String::from_utf8_lossy(&copied.stderr).trim().to_owned());
+    }
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(to, open).map_err(|error| error.to_string())
+}
+
 /// Runs the real server of one member.
 fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()> {
     let Some(server) = spec.real_server(&context.member, &context.members, &context.settings) else {
@@ -136,9 +151,20 @@ fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()>
     match server.keeps {
         Keeps::Nothing => {}
         // A change that an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
-        Keeps::All => setup.home = Some(kept(&context.host).path),
+        Keeps::All => {
+            let Files { path, is_new, .. } = kept(&context.host);
+            if is_new
+                && let Some(files) = server.files
+                && let Err(error) = files().and_then(|from| copy(&from, &path))
+            {
+                let name = context.host.name();
+                HostDriver::of(&context.host)
+                    .abort_run(format!("failed to make the files of {name}: {error}"));
+            }
+            setup.home = Some(path);
+        }
         Keeps::Synced => {
-            let Files { path, syncs, lost_power } = kept(&context.host);
+            let Files { path, syncs, lost_power, .. } = kept(&context.host);
             if lost_power && let Err(error) = syncs.lose_power(&path) {
                 let name = context.host.name();
                 HostDriver::of(&context.host)

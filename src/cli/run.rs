@@ -144,9 +144,12 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     campaign.confirm = !args.no_confirm;
     campaign.shrink = !args.no_shrink;
     campaign.shrink_budget = Some(args.shrink_budget);
-    campaign.real = servers::installed()
-        .filter(|_| campaign.confirm)
-        .map(|name| RealServers { name: name.into(), on: |design| servers::on_real_servers(design).ok() });
+    campaign.real = servers::installed().filter(|_| campaign.confirm).map(|_| RealServers {
+        on: |design| {
+            let version = servers::version(design.store.as_ref()?.spec.name())?;
+            Some((version.into(), servers::on_real_servers(design).ok()?))
+        },
+    });
     // A page of many cells shows no story of expected violations.
     let shows = args.verbose
         || selection.out.is_some()

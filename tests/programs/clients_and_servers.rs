@@ -256,6 +256,49 @@ fn a_real_redis_server_shows_what_the_simulated_one_does() {
 }
 
 #[test]
+fn a_real_postgresql_shows_what_the_simulated_one_does() {
+    if !can_run(&["/usr/lib/postgresql/15/bin/postgres"]) {
+        return;
+    }
+    for design in ["row-lock-outside", "lease-row{time=now}"] {
+        let violated = |design: &str| {
+            let args = ["run", "--design", design, "--scenario", "pause,node-restart,lost-connection"];
+            let here = directory();
+            let ended = run_in(
+                here.path(),
+                &[&args[..], &["--seeds", "2", "--no-confirm", "--no-shrink", "--format", "json"]].concat(),
+            );
+            let report: serde_json::Value = serde_json::from_str(&ended.stdout)
+                .unwrap_or_else(|error| panic!("{design}: {error}: {}{}", ended.stdout, ended.stderr));
+            let of = |cell: &serde_json::Value| {
+                let names: Vec<&str> =
+                    cell["violations"].as_object().unwrap().keys().map(String::as_str).collect();
+                (
+                    cell["scenario"].to_string(),
+                    names.contains(&"mutual-exclusion"),
+                    names.contains(&"effective-exclusion"),
+                )
+            };
+            report["cells"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(violated(&format!("{design}@real")), violated(design), "{design}");
+    }
+    for (design, scenario) in [("advisory@real", "client-crash"), ("row-lock@real", "node-restart")] {
+        for engine in ["event", "turmoil"] {
+            let again: Vec<String> = (0..2)
+                .map(|_| {
+                    digest(&run_in(
+                        directory().path(),
+                        &["replay", design, scenario, "1", "--engine", engine],
+                    ))
+                })
+                .collect();
+            assert_eq!(again[0], again[1], "{design} on {engine}");
+        }
+    }
+}
+
+#[test]
 fn a_gate_takes_a_program() {
     if !can_run(&["python3"]) {
         return;

@@ -76,10 +76,8 @@ pub enum Reported {
 /// Real servers on which violations are tried as well.
 #[derive(Clone)]
 pub struct RealServers {
-    /// Which they are, such as `redis-server 7.0.15`.
-    pub name: Arc<str>,
-    /// The same design on them; `None` where it has none.
-    pub on: fn(Design) -> Option<Design>,
+    /// The same design on them, and which they are, such as `redis-server 7.0.15`; `None` where it has none.
+    pub on: fn(Design) -> Option<(Arc<str>, Design)>,
 }
 
 /// One design under one scenario.

@@ -1,7 +1,7 @@
 //! Fencing tokens of a database: the numbers of a sequence, which no transaction takes back and no restart of the server.
 //!
 //! A sequence keeps what it has handed out once a transaction is committed that has drawn from it, and not before: a number that was drawn in a
-//! transaction under way is handed out again by a server that dies meanwhile (tried on PostgreSQL 15.18, also five seconds after the draw).
+//! transaction under way is handed out again by a server that dies meanwhile (tried on PostgreSQL 15.20, also five seconds after the draw).
 //! So a holder whose transaction lasts as long as its lock draws on another session.
 //!
 //! A token is drawn in the statement that takes the lock, or while the lock is held: one that is drawn later could be higher than that of

@@ -1,5 +1,6 @@
 //! `picklock conformance`: the same plans on simulated and on real servers, and where what clients see differs.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use clap::Args;
@@ -21,7 +22,7 @@ mod violations;
 #[command(after_help = "\
 Each run is made twice with the same plan, faults included: on the simulated servers and on the real ones, both in virtual \
 time. The calls of the clients, their requests and the replies are compared word by word; the first difference is named. It \
-needs a redis-server. The exit code is 1 if any run differs in words.
+needs a redis-server, and PostgreSQL for the designs on it. The exit code is 1 if any run differs in words.
 
 With --violations, each violation that is found on simulated servers is reduced and run on the real ones, under 16 other \
 draws of the network's latencies. There is a line for each, with the number of networks in which the simulated and the \
@@ -51,13 +52,14 @@ pub(crate) struct ConformanceArgs {
 }
 
 pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
-    let Some(server) = servers::installed() else {
+    if servers::installed().is_none() {
         let message = "there is no real server to compare with: install redis-server, and see `picklock doctor --programs`";
         return Err(Failure::Input(message.to_owned()));
-    };
+    }
     if args.violations {
         let scenarios = choose::scenarios(&args.scenario, None, &args.set)?;
         let designs = choose::designs(&args.design)?;
+        let server = versions(&designs);
         return violations::try_all(&designs, &scenarios, &args.seeds, &server);
     }
     let or = |named: &[String], usual: [&str; 2]| match named {
@@ -67,7 +69,9 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
     let scenarios = choose::scenarios(&or(&args.scenario, ["calm", "pause"]), None, &args.set)?;
     let style = screen::style(args.colours);
     let (mut page, mut counts, mut apart) = (String::new(), [0_u64; 3], 0);
-    for design in choose::designs(&or(&args.design, ["single", "redlock"]))? {
+    let designs = choose::designs(&or(&args.design, ["single", "redlock"]))?;
+    let server = versions(&designs);
+    for design in designs {
         for scenario in &scenarios {
             for seed in args.seeds.clone() {
                 let Some(alike) = compare(&design, scenario, Seed(seed))? else { continue };
@@ -98,6 +102,13 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
         [_, _, 0] => Exit::Expected,
         _ => Exit::Violation,
     })
+}
+
+/// The real servers of these designs.
+fn versions(designs: &[Design]) -> String {
+    let kinds: BTreeSet<&str> =
+        designs.iter().filter_map(|design| Some(design.store.as_ref()?.spec.name())).collect();
+    kinds.into_iter().filter_map(servers::version).collect::<Vec<_>>().join(" and ")
 }
 
 /// One plan on both; `None` where the scenario does not apply to the design, or a fault needs simulated servers.

@@ -18,10 +18,9 @@
 //! | `server` | the simulated server |
 //! | `controller` | who has a standby lead |
 //! | `link` | the connection of a pooler, a standby or a controller to a server |
+//! | `real` | how the real server is run |
 //! | `protocol` | messages of both directions with the values and errors that they carry, and their words in a story |
 //! | `tests` | scripts whose replies a real server has given, servers in a world, hostile bytes |
-//!
-//! There is no `real` yet: no run has a real PostgreSQL as its store.
 //!
 //! In `server`:
 //!
@@ -48,6 +47,7 @@ mod link;
 mod params;
 mod pooler;
 mod protocol;
+mod real;
 mod server;
 mod spec;
 #[cfg(test)]

@@ -10,14 +10,14 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec,
-    Topology,
+    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology,
 };
 
 use crate::params::{DOWN_AFTER, FENCED, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
 use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, serve_configured};
-use crate::{PORT, controller, protocol};
+use crate::{PORT, controller, protocol, real};
 
 /// PostgreSQL servers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +36,7 @@ pub const KIND: StoreKind = StoreKind {
     params: PARAMS,
     stores: Some(|_| Store::simulated(Postgres::default())),
     ensemble: None,
-    real: None,
+    real: Some(real::INSTALLED),
 };
 
 fn primary(store: u32) -> String {
@@ -118,6 +118,12 @@ impl StoreSpec for Postgres {
             }
         };
         vec![(STORES, stores.iter().map(url).collect::<Vec<_>>().join(" "))]
+    }
+
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        // How it is configured beside that is the simulated server's own.
+        let is_plain = self.keepalive == Keepalive::default() && self.pooler.is_none();
+        real::server(member, members, settings).filter(|_| is_plain)
     }
 
     fn actions(&self) -> &'static [OwnAction] {

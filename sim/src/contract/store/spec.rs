@@ -2,6 +2,7 @@
 //! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
 //! started and found. The world knows none of this: it runs the programs of hosts.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::member::{Member, StoreAddress, Topology};
@@ -130,6 +131,8 @@ pub struct RealServer {
     pub command: Vec<String>,
     /// The files that a restart finds in the home directory.
     pub keeps: Keeps,
+    /// Makes the files that its first start finds in the home directory, once for the machine: their directory. `None` if it finds nothing.
+    pub files: Option<fn() -> Result<PathBuf, String>>,
     /// The leadership of this member by a line of its log: it leads from now on, or no more. `None` for any other line.
     pub leads: fn(&str) -> Option<bool>,
 }
@@ -138,7 +141,7 @@ impl RealServer {
     /// One that starts from nothing each time, and whose log is not read.
     #[must_use]
     pub fn new(command: Vec<String>) -> RealServer {
-        RealServer { command, keeps: Keeps::Nothing, leads: |_| None }
+        RealServer { command, keeps: Keeps::Nothing, files: None, leads: |_| None }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A commit waits for its synchronous standby after it is in the log of the primary, and before anybody sees it or gets its locks. Whoever
 //! cancels that wait is sent a warning, and the transaction is committed here and perhaps nowhere else. No timeout ends it, and nobody
-//! notices meanwhile that the client is gone (tried on 15.18).
+//! notices meanwhile that the client is gone (tried on 15.20).
 //!
 //! *Source:* PostgreSQL 15 documentation, 27.2.8 Synchronous Replication, 27.4 Hot Standby; `replication/syncrep.c`.
 //!

@@ -9,7 +9,7 @@ use crate::server::keepalive::Keepalive;
 use crate::server::sql::Isolation;
 
 /// The version that is modelled.
-pub(crate) const VERSION: &str = "15.14";
+pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {

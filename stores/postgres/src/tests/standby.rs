@@ -1,5 +1,5 @@
 //! A primary with a standby: what each of them does, and what is left when one of them dies. What a standby and a waiting commit say was tried
-//! on two servers of PostgreSQL 15.18.
+//! on two servers of PostgreSQL 15.20.
 
 use std::time::Duration;
 

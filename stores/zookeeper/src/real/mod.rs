@@ -57,7 +57,8 @@ fn version() -> Option<String> {
 
 /// How a member of these runs.
 pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -> RealServer {
-    RealServer { command: command(member, members, settings), keeps: Keeps::All, leads: log::leads }
+    let command = command(member, members, settings);
+    RealServer { keeps: Keeps::All, leads: log::leads, ..RealServer::new(command) }
 }
 
 /// The command of a member of these.
