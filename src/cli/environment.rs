@@ -27,13 +27,11 @@ pub(crate) fn check() -> Result<Exit, Failure> {
 
 /// A real server: its name, what is installed of it, and what asks for it.
 fn server_line(kind: &StoreKind, real: &Installed, columns: usize) -> String {
-    let (name, (installed, option)) = (
-        real.program,
-        match kind.stores {
-            Some(_) => (servers::installed(), "--servers real".to_owned()),
-            None => (servers::version(kind.name), format!("--topology {}:N", kind.name)),
-        },
-    );
+    let (name, installed) = (real.program, servers::version(kind.name));
+    let option = match kind.stores {
+        Some(_) => "--servers real".to_owned(),
+        None => format!("--topology {}:N", kind.name),
+    };
     let (word, seen) = match &installed {
         Some(version) => ("yes", version.as_str()),
         None => ("no", "not found"),
