@@ -20,6 +20,7 @@ use std::time::SystemTime;
 use picklock_supervisor::HOME;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::cache::cache;
 use crate::shim;
 
 /// Options of a JVM that say something of archives themselves.
@@ -66,7 +67,7 @@ fn with(words: &[String], option: &str) -> Vec<String> {
 
 /// The archive of a command, made if it is not there.
 fn kept(words: &[String], make: impl FnOnce(&[String], &Path) -> bool) -> Option<PathBuf> {
-    let dir = cache()?;
+    let dir = cache("archives")?;
     let archive = dir.join(format!("{:032x}.jsa", identity(words)?));
     if archive.is_file() {
         use_now(&archive);
@@ -104,13 +105,6 @@ fn drop_oldest(dir: &Path, kept: usize) {
         // Whoever has it mapped keeps it; one that cannot be removed is in nobody's way.
         let _ = fs::remove_file(path);
     }
-}
-
-/// Where archives are kept: in the cache directory of the user.
-fn cache() -> Option<PathBuf> {
-    let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let base = base.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
-    Some(base.join("picklock/archives"))
 }
 
 /// A number for all that an archive depends on: the command, where it runs, its JVM, and the jars of its class path. None if that

@@ -29,6 +29,7 @@ pub mod answer;
 mod archive;
 mod autonomous;
 mod beginning;
+mod cache;
 mod connections;
 mod driver;
 mod ensemble;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
@@ -12,11 +12,12 @@ use picklock_sim::design::Design;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{Keeps, Server, ServerContext, Store, StoreSpec, complete};
+use picklock_sim::store::{FirstFiles, Keeps, Server, ServerContext, Store, StoreSpec, complete};
 use picklock_stores::KINDS;
 use picklock_supervisor::Syncs;
 use tempfile::TempDir;
 
+use crate::cache::cache;
 use crate::{driver, network};
 
 /// Any lease will do to see whether there is a command at all.
@@ -130,6 +131,30 @@ fn kept(host: &Host) -> Files {
     files
 }
 
+/// The directory of files that are made once for the machine; they are made if they are not there.
+fn made(files: &FirstFiles) -> Result<PathBuf, String> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = MAKING.lock();
+    let all = cache("servers").ok_or("there is no cache directory")?;
+    let kept = all.join(&files.name);
+    if !kept.exists() {
+        let failed = |error: std::io::Error| format!("{}: {error}", all.display());
+        std::fs::create_dir_all(&all).map_err(failed)?;
+        // The user that makes them may not enter the cache directory.
+        let apart = tempfile::tempdir().map_err(failed)?;
+        (files.make)(apart.path())?;
+        // Whole or not at all, whoever else makes the same ones.
+        let whole = tempfile::tempdir_in(&all).map_err(failed)?;
+        copy(apart.path(), whole.path())?;
+        if let Err(error) = std::fs::rename(whole.path(), &kept)
+            && !kept.exists()
+        {
+            return Err(failed(error));
+        }
+    }
+    Ok(kept)
+}
+
 /// Copies all files of a directory, with their owners, into one that the server's user may enter.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let copied = Command::new("cp").arg("-a").arg("--reflink=auto").arg(from.join(".")).arg(to).output();
@@ -155,7 +180,7 @@ fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()>
             let Files { path, is_new, .. } = kept(&context.host);
             if is_new
                 && let Some(files) = server.files
-                && let Err(error) = files().and_then(|from| copy(&from, &path))
+                && let Err(error) = made(&files).and_then(|from| copy(&from, &path))
             {
                 let name = context.host.name();
                 HostDriver::of(&context.host)

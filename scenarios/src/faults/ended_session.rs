@@ -33,7 +33,7 @@ const SESSIONS: Param<Counts> = Param {
     name: "sessions",
     domain: Counts(1, 1_000),
     default: "1",
-    doc: "how many sessions are ended, those that have had something locked for longest",
+    doc: "how many sessions that have something locked are ended, the oldest sessions first",
 };
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

@@ -37,6 +37,7 @@ Faults (each may be given several times, and repeated with `every TIME`):
   cut HOST to|from|and HOST at TIME for TIME
   delay HOST to HOST by TIME at TIME for TIME
   drop HOST and HOST at TIME
+  forget HOST and HOST at TIME
   lose-reply HOST to HOST at TIME
   step HOST by TIME|-TIME at TIME
   drift HOST by PPM at TIME

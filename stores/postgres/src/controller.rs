@@ -32,7 +32,7 @@ pub(crate) const CONFIRMED: &[u8] = b"yes\n";
 const REPLACED: &[u8] = b"no\n";
 
 /// It is there once the primary is not confirmed any more.
-const REPLACED_IT: &str = "replaced";
+const GIVEN_UP: &str = "replaced";
 /// It is there once the standby has been promoted.
 const DONE: &str = "promoted";
 
@@ -58,7 +58,7 @@ pub(crate) async fn serve(context: ServerContext, down_after: Duration) {
     let standby = context.of_role(Role::Follower).next().map(Member::address).unwrap_or_default();
     let host = context.host;
     let has = |file: &str| !host.disk().read(file).is_empty();
-    let (is_replaced, is_over) = (has(REPLACED_IT), has(DONE));
+    let (is_replaced, is_over) = (has(GIVEN_UP), has(DONE));
     let asked = Mutex::new((!is_replaced).then(|| host.monotonic()));
     let controller = Arc::new(Controller { host, asked });
     if !is_over {
@@ -104,7 +104,7 @@ async fn watch(controller: Arc<Controller>, standby: String, down_after: Duratio
         }
         // From now on the primary is not confirmed any more, whether the standby can be reached or not.
         controller.set(None);
-        keep(host, REPLACED_IT);
+        keep(host, GIVEN_UP);
     }
     host.record(Origin::default(), What::Noticed { text: format!("promotes {standby}") });
     while !matches!(host.timeout(down_after, promote(host, &standby)).await, Ok(Ok(()))) {

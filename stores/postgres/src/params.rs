@@ -18,7 +18,7 @@ pub const FENCED: Param<Word> = Param {
     name: "fenced",
     domain: Word(&["no", "yes"]),
     default: "no",
-    doc: "whether a primary stops that the controller does not confirm: otherwise it goes on beside the promoted standby",
+    doc: "yes: a primary stops serving once the controller no longer confirms it; no: it goes on beside the promoted standby",
 };
 
 /// When a commit is durable.

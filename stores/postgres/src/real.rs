@@ -1,18 +1,16 @@
 //! How a real PostgreSQL runs as a server of a store: the command that starts it, and the cluster that it starts with.
 //!
-//! To make a cluster takes seconds, so one is made for the machine and kept in the user's cache directory; each server begins with a copy of
-//! it. It has the user and the database of the designs' clients, and lets in whoever comes.
+//! To make a cluster takes seconds, so one is made for the machine, and each server begins with a copy of it. It has the user and the database of the designs' clients, and lets in whoever comes.
 //!
 //! Left out on purpose: a real standby, a real pooler, and servers that sync later or never.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
-use picklock_sim::store::{Installed, Keeps, Member, RealServer};
+use picklock_sim::store::{FirstFiles, Installed, Keeps, Member, RealServer};
 
 use crate::PORT;
 use crate::params::{FSYNC, SYNCHRONOUS_COMMIT};
@@ -46,8 +44,11 @@ fn version() -> Option<String> {
     Some(format!("postgres {}", text.split_whitespace().nth(2)?))
 }
 
-/// Where its programs are: Debian keeps them for each version apart.
-fn programs() -> Option<PathBuf> {
+/// Where its programs are: where `PG_BIN` says, or where Debian keeps those of each version.
+pub(crate) fn programs() -> Option<PathBuf> {
+    if let Some(given) = env::var_os("PG_BIN") {
+        return Some(given.into());
+    }
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten()
@@ -70,58 +71,33 @@ pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -
         words
             .extend(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"].map(str::to_owned));
     }
+    let files = FirstFiles { name: version()?.replace(' ', "-"), make };
     let program = programs()?.join("postgres");
     words.extend([program.display().to_string(), "-D".into(), ".".into(), "-p".into(), PORT.to_string()]);
     words.extend(OPTIONS.iter().flat_map(|option| ["-c".to_owned(), (*option).to_owned()]));
-    Some(RealServer { keeps: Keeps::All, files: Some(cluster), ..RealServer::new(words) })
+    Some(RealServer { keeps: Keeps::All, files: Some(files), ..RealServer::new(words) })
 }
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
 }
 
-/// The cluster that servers start with, which is made if there is none.
-fn cluster() -> Result<PathBuf, String> {
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = MAKING.lock();
-    let version = version().ok_or("PostgreSQL is not installed")?.replace(' ', "-");
-    let kept = cache().ok_or("there is no cache directory")?.join(version);
-    if !kept.exists() {
-        make(&kept)?;
-    }
-    Ok(kept)
-}
-
-/// In the cache directory of the user.
-fn cache() -> Option<PathBuf> {
-    let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|base| base.is_absolute());
-    let base = base.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
-    Some(base.join("picklock"))
-}
-
-/// Makes a cluster where nobody sees it until it is whole.
-fn make(kept: &Path) -> Result<(), String> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| format!("{what} failed: {error}");
+/// Makes the cluster that servers start with, in this empty directory.
+fn make(directory: &Path) -> Result<(), String> {
     let bin = programs().ok_or("PostgreSQL is not installed")?;
-    let parent = kept.parent().ok_or("there is no cache directory")?;
-    std::fs::create_dir_all(parent).map_err(|error| failed("making the cache directory", &error))?;
-    let apart = tempfile::tempdir().map_err(|error| failed("making a directory", &error))?;
-    let data = apart.path().join("data");
-    std::fs::create_dir(&data).map_err(|error| failed("making a directory", &error))?;
+    let data = directory.join("data");
+    std::fs::create_dir(&data).map_err(|error| format!("{}: {error}", data.display()))?;
     if is_root() {
-        run(Command::new("chown").arg("-R").arg("postgres:postgres").arg(apart.path()))?;
+        run(Command::new("chown").arg("-R").arg("postgres:postgres").arg(directory))?;
     }
     let options = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--wal-segsize=1"];
     run(as_user(&bin.join("initdb")).args(options).arg("--no-instructions").arg("-D").arg(&data))?;
     let sql = "CREATE ROLE picklock SUPERUSER LOGIN;\nCREATE DATABASE picklock;\n";
-    run(as_user(Path::new("sh")).args(["-c", FILL, sql]).arg(bin.join("postgres")).arg(&data))?;
-    let whole = parent.join(format!("new-{}", std::process::id()));
-    run(Command::new("cp").arg("-a").arg(apart.path()).arg(&whole))?;
-    std::fs::rename(&whole, kept).map_err(|error| failed("keeping the cluster", &error))
+    run(as_user(Path::new("sh")).args(["-c", FILL, sql]).arg(bin.join("postgres")).arg(&data))
 }
 
 /// A program as the user `postgres`, where this is root.
-fn as_user(program: &Path) -> Command {
+pub(crate) fn as_user(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }

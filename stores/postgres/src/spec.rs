@@ -87,7 +87,8 @@ impl StoreSpec for Postgres {
         }
     }
 
-    /// The time of the controller, and that of the promotion. Commits that wait for a standby wait until it follows again.
+    /// The time of the controller, and that of the promotion. Commits that wait for a standby wait until it follows again, which it does not
+    /// after its promotion: then they wait for ever, and that is a block.
     fn recovery_time(&self, topology: Topology, settings: &Settings, _: bool) -> Duration {
         if !topology.replicated {
             return Duration::ZERO;
@@ -117,7 +118,7 @@ impl StoreSpec for Postgres {
                 format!("postgres://postgres@{}/postgres?target_session_attrs=read-write", hosts.join(","))
             }
         };
-        vec![(STORES, stores.iter().map(url).collect::<Vec<_>>().join(" "))]
+        vec![(STORES, stores.iter().map(url).collect::<Vec<_>>().join(","))]
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {

@@ -17,4 +17,4 @@ pub(crate) use server::OwnServer;
 pub use server::{Serve, Server, ServerContext, SimulatedStore, Store};
 pub(crate) use settings::{admits, has_actions};
 pub use settings::{complete, setting};
-pub use spec::{Keeps, OwnAction, RealServer, STORES, StoreSpec};
+pub use spec::{FirstFiles, Keeps, OwnAction, RealServer, STORES, StoreSpec};

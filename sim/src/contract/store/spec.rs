@@ -2,7 +2,7 @@
 //! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
 //! started and found. The world knows none of this: it runs the programs of hosts.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use super::member::{Member, StoreAddress, Topology};
@@ -131,8 +131,8 @@ pub struct RealServer {
     pub command: Vec<String>,
     /// The files that a restart finds in the home directory.
     pub keeps: Keeps,
-    /// Makes the files that its first start finds in the home directory, once for the machine: their directory. `None` if it finds nothing.
-    pub files: Option<fn() -> Result<PathBuf, String>>,
+    /// The files that its first start finds in the home directory. `None` if it finds nothing.
+    pub files: Option<FirstFiles>,
     /// The leadership of this member by a line of its log: it leads from now on, or no more. `None` for any other line.
     pub leads: fn(&str) -> Option<bool>,
 }
@@ -143,6 +143,15 @@ impl RealServer {
     pub fn new(command: Vec<String>) -> RealServer {
         RealServer { command, keeps: Keeps::Nothing, files: None, leads: |_| None }
     }
+}
+
+/// The files that the first start of a real server finds: they are made once for the machine, kept, and copied for each server.
+#[derive(Clone, Debug)]
+pub struct FirstFiles {
+    /// Their name among those that are kept; another version of the server has another one.
+    pub name: String,
+    /// Makes them in this empty directory. An error is a fragment.
+    pub make: fn(&Path) -> Result<(), String>,
 }
 
 /// The files that a real server finds in its home directory when it is started anew.

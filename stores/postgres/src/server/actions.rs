@@ -11,7 +11,7 @@ use crate::server::shared::Server;
 /// The actions of PostgreSQL's servers.
 pub(crate) const ACTIONS: &[OwnAction] = &[OwnAction {
     name: "end-session",
-    doc: "the sessions that have had something locked for longest are ended, as by pg_terminate_backend",
+    doc: "the sessions that have something locked are ended, the oldest first, as by pg_terminate_backend",
 }];
 
 /// Does what actions ask for, for as long as the host runs.

@@ -10,7 +10,7 @@ use picklock_model::time::Monotonic;
 
 use crate::server::locks::SessionId;
 use crate::server::machine::{Machine, Now};
-use crate::server::pair::Fence;
+use crate::server::pair_state::Fence;
 
 impl Machine {
     /// Has it serve for so long after each confirmation only; `confirmed` is when it was confirmed last.

@@ -17,7 +17,7 @@ use crate::server::guarded::{Guarded, Leases};
 use crate::server::journal::Record;
 use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
-use crate::server::pair::{Fence, Replicated};
+use crate::server::pair_state::{Fence, Replicated};
 use crate::server::session::{Alarm, Session, Stage};
 use crate::server::settings::{Commits, REPORTED, Settings};
 
@@ -213,10 +213,16 @@ impl Machine {
         self.sessions.get(&id).map_or(self.keepalive, |session| session.settings.keepalive)
     }
 
+    /// What happens to sessions if nothing else does. No timeout ends the wait for a standby.
+    fn alarms(&self) -> impl Iterator<Item = (Monotonic, Alarm, SessionId)> {
+        let timed = self.sessions.iter().filter(|(id, _)| !self.waits.is_for_copy(**id));
+        timed.filter_map(|(id, session)| session.alarm().map(|(at, alarm)| (at, alarm, *id)))
+    }
+
     /// When something happens if nobody sends anything.
     #[must_use]
     pub fn deadline(&self) -> Option<Monotonic> {
-        let alarms = self.sessions.values().filter_map(|session| session.alarm()).map(|(at, _)| at);
+        let alarms = self.alarms().map(|(at, ..)| at);
         alarms.chain(self.next_lease_end()).chain(self.fenced_at()).min()
     }
 
@@ -225,10 +231,7 @@ impl Machine {
         self.now = now;
         self.expire_leases();
         loop {
-            let alarms = self.sessions.iter().filter_map(|(id, session)| {
-                let (at, alarm) = session.alarm()?;
-                (at <= now.monotonic).then_some((at, alarm, *id))
-            });
+            let alarms = self.alarms().filter(|(at, ..)| *at <= now.monotonic);
             let Some((_, alarm, id)) = alarms.min() else { return };
             self.ring(id, alarm, now);
             self.settle(now);

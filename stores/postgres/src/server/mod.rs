@@ -14,7 +14,7 @@ mod leases;
 mod locks;
 mod machine;
 mod outcome;
-mod pair;
+mod pair_state;
 mod plan;
 mod query;
 mod replicated;

@@ -272,9 +272,8 @@ impl Machine {
 
     pub(super) fn wait(&mut self, id: SessionId, job: Job, began: Monotonic, wait: Wait, now: Now) {
         if let Some(session) = self.sessions.get_mut(&id) {
-            let for_copy = matches!(wait, Wait::Copy(_));
             self.waits.wait(id, wait);
-            session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false, for_copy });
+            session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
         }
     }
 

@@ -158,8 +158,6 @@ pub(crate) struct Waiting {
     pub(crate) since: Monotonic,
     /// True once it has looked for a deadlock.
     pub(crate) checked: bool,
-    /// True if it waits for the standby: no timeout ends that.
-    pub(crate) for_copy: bool,
 }
 
 /// The work that a session is in the middle of.
@@ -187,9 +185,6 @@ impl Session {
     pub(crate) fn alarm(&self) -> Option<(Monotonic, Alarm)> {
         let settings = &self.settings;
         if let Some(waiting) = &self.waiting {
-            if waiting.for_copy {
-                return None;
-            }
             let deadlock =
                 (!waiting.checked).then(|| (waiting.since + settings.deadlock_timeout(), Alarm::Deadlock));
             let lock = settings.lock_timeout().map(|span| (waiting.since + span, Alarm::Lock));

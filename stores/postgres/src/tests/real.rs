@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::real::{as_user, programs};
 
 use super::random::{self, Act, CLIENTS, SESSION, SET_UP, STEP_MS, Seen, Stage};
 use super::talk::{Server, Tame, describe, play, query, startup};
@@ -34,29 +36,6 @@ struct Real {
     _dir: tempfile::TempDir,
 }
 
-/// The directory of PostgreSQL's programs.
-fn programs() -> Option<PathBuf> {
-    if let Some(given) = std::env::var_os("PG_BIN") {
-        return Some(given.into());
-    }
-    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
-    let mut found: Vec<PathBuf> = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin"))).collect();
-    found.sort();
-    found.into_iter().rev().find(|bin| bin.join("initdb").exists())
-}
-
-/// A program as the user `postgres` where this is root: the server refuses to run as root.
-fn command(program: &Path) -> Command {
-    let root =
-        std::fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0);
-    if !root {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
-    command
-}
-
 impl Real {
     fn start(bin: &Path) -> Real {
         let dir = tempfile::tempdir().unwrap();
@@ -64,7 +43,7 @@ impl Real {
         // The server's user makes its directory in one that anybody may write to.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(dir.path(), mode).unwrap();
-        let made = command(&bin.join("initdb"))
+        let made = as_user(&bin.join("initdb"))
             .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
             .arg(&data)
             .stdout(Stdio::null())
@@ -72,7 +51,7 @@ impl Real {
             .unwrap();
         assert!(made.success(), "initdb makes a cluster");
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let child = command(&bin.join("postgres"))
+        let child = as_user(&bin.join("postgres"))
             .args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"])
             .args(["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "autovacuum=off", "-D"])
             .arg(&data)

@@ -265,6 +265,13 @@ fn a_fenced_primary_has_stopped_before_the_new_one_leads() {
     assert!(last < leads, "{events:#?}");
 }
 
+/// A primary that is fenced lets nobody in.
+async fn is_refused(host: &Host) {
+    let stream = host.connect("node-1", PORT).await.unwrap();
+    let refused = tokio_postgres::Config::new().user("x").connect_raw(stream, NoTls).await;
+    assert_eq!(refused.err().unwrap().code().unwrap().code(), "57P03");
+}
+
 #[test]
 fn a_fenced_primary_that_comes_back_serves_nobody() {
     play(
@@ -272,9 +279,7 @@ fn a_fenced_primary_that_comes_back_serves_nobody() {
         &[|host| {
             Box::pin(async move {
                 host.sleep(ms(4_000)).await;
-                let stream = host.connect("node-1", PORT).await.unwrap();
-                let refused = tokio_postgres::Config::new().user("x").connect_raw(stream, NoTls).await;
-                assert_eq!(refused.err().unwrap().code().unwrap().code(), "57P03");
+                is_refused(&host).await;
                 let standby = connect_to(&host, "standby-1").await;
                 ask(&standby, SET_UP).await.unwrap();
             })
@@ -313,15 +318,56 @@ fn a_fenced_primary_that_has_slept_does_nothing_for_those_who_waited() {
 }
 
 #[test]
+fn a_commit_that_waits_when_its_primary_is_fenced_is_no_error() {
+    play(
+        with(&[(FENCED.name, "yes"), (SYNCHRONOUS_COMMIT.name, "on")]),
+        &[|host| {
+            Box::pin(async move {
+                let primary = connect_to(&host, "node-1").await;
+                ask(&primary, SET_UP).await.unwrap();
+                host.sleep(ms(1_000)).await;
+                // A warning, and the end of the connection: it is committed here.
+                assert_eq!(ask(&primary, ADD).await, Err("no answer".into()));
+            })
+        }],
+        vec![at(900, "node-1", cut(&["standby-1", "controller-1"], ms(5_000)))],
+    );
+}
+
+#[test]
+fn a_standby_that_has_more_than_its_primary_is_refused() {
+    play(
+        with(&[(FSYNC.name, "off")]),
+        &[|host| {
+            Box::pin(async move {
+                let primary = connect_to(&host, "node-1").await;
+                ask(&primary, SET_UP).await.unwrap();
+                ask(&primary, ADD).await.unwrap();
+                // By then the standby, which has kept all, has asked again.
+                host.sleep(ms(5_000)).await;
+                let again = connect_to(&host, "node-1").await;
+                ask(&again, "CREATE TABLE new (x int)").await.unwrap();
+                host.sleep(ms(500)).await;
+                let standby = connect_to(&host, "standby-1").await;
+                assert_eq!(ask(&standby, READ).await, Ok(Some("1".into())));
+                assert_eq!(ask(&standby, "SELECT x FROM new").await, Err("42P01".into()));
+            })
+        }],
+        vec![
+            at(1_000, "node-1", Action::Crash { power_loss: true, restart_after: Some(ms(50)) }),
+            at(2_000, "standby-1", die(Some(ms(100)))),
+        ],
+    );
+}
+
+#[test]
 fn a_fenced_primary_without_data_serves_nobody_after_a_restart() {
     play(
         with(&[(FENCED.name, "yes")]),
         &[|host| {
             Box::pin(async move {
                 host.sleep(ms(2_010)).await;
-                let stream = host.connect("node-1", PORT).await.unwrap();
-                let refused = tokio_postgres::Config::new().user("x").connect_raw(stream, NoTls).await;
-                assert_eq!(refused.err().unwrap().code().unwrap().code(), "57P03");
+                is_refused(&host).await;
             })
         }],
         vec![

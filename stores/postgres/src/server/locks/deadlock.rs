@@ -77,8 +77,7 @@ fn edges(
 ) -> Vec<(SessionId, Option<Soft>)> {
     let mut edges = Vec::new();
     match waits.of(session) {
-        None => {}
-        Some(Wait::Copy(_)) => {}
+        None | Some(Wait::Copy(_)) => {}
         Some(Wait::End(xid)) => edges.extend(owner(*xid).map(|holder| (holder, None))),
         Some(Wait::Lock { tag, .. }) => {
             let (holders, ahead) = waits.locks.blockers(session, tag);

@@ -27,14 +27,18 @@ pub(crate) async fn feed(
     loop {
         while let Some(frame) = frame(&mut received).map_err(|Senseless| io::ErrorKind::InvalidData)? {
             if let Some(place) = wire::started(&frame) {
-                let end = server.state().journal.tail(u64::MAX).1;
-                if place > end {
-                    let mut refusal = Replies::default();
-                    refusal.error(&ahead(place, end));
-                    return write.write_for(read.origin(), &refusal.0).await;
+                match follow_from(server, place) {
+                    Ok((missed, rest)) => {
+                        write.write_for(read.origin(), &wire::copy_both()).await?;
+                        write.write_for(Origin::default(), &missed).await?;
+                        parts = Some(rest);
+                    }
+                    Err(error) => {
+                        let mut refusal = Replies::default();
+                        refusal.error(&error);
+                        return write.write_for(read.origin(), &refusal.0).await;
+                    }
                 }
-                write.write_for(read.origin(), &wire::copy_both()).await?;
-                parts = Some(follow_from(server, &mut write, place).await?);
             } else if let Some(place) = wire::flushed(&frame) {
                 server.with(|machine, now| machine.copied(place, now));
             } else if matches!(frame.kind, b'X' | b'c') {
@@ -72,30 +76,21 @@ pub(crate) async fn feed(
     }
 }
 
-/// Sends what the log has from this place on, and has the rest come as it is written.
-async fn follow_from(
-    server: &Server,
-    write: &mut WriteHalf,
-    place: u64,
-) -> io::Result<mpsc::UnboundedReceiver<Chunk>> {
-    let (feed, parts) = mpsc::unbounded_channel();
-    let (bytes, end) = {
-        let mut state = server.state();
-        state.feeds.push(feed);
-        state.journal.tail(place)
-    };
-    if !bytes.is_empty() {
-        write.write_for(Origin::default(), &wire::log_data(end, clock(server), &bytes)).await?;
+/// What the log has from this place on, and the rest as it is written.
+fn follow_from(server: &Server, place: u64) -> Result<(Vec<u8>, mpsc::UnboundedReceiver<Chunk>), SqlError> {
+    let mut state = server.state();
+    let (bytes, end) = state.journal.tail(place);
+    if place > end {
+        // A standby has what this server has not: one of them is of another history.
+        let lsn = |place: u64| format!("{:X}/{:X}", place >> 32, place & 0xffff_ffff);
+        let (asked, has) = (lsn(place), lsn(end));
+        let text = "is ahead of the WAL flush position of this server";
+        return Err(SqlError::fatal("XX000", format!("requested starting point {asked} {text} {has}")));
     }
-    Ok(parts)
-}
-
-/// A standby has what this server has not: one of them is of another history.
-fn ahead(place: u64, end: u64) -> SqlError {
-    let lsn = |place: u64| format!("{:X}/{:X}", place >> 32, place & 0xffff_ffff);
-    let (asked, has) = (lsn(place), lsn(end));
-    let text = "is ahead of the WAL flush position of this server";
-    SqlError::fatal("XX000", format!("requested starting point {asked} {text} {has}"))
+    let (feed, parts) = mpsc::unbounded_channel();
+    state.feeds.push(feed);
+    let missed = if bytes.is_empty() { bytes } else { wire::log_data(end, clock(server), &bytes) };
+    Ok((missed, parts))
 }
 
 /// The time as messages have it.
