@@ -6,6 +6,8 @@ import { Mutex, RedlockMutex } from 'redis-semaphore'
 
 const stores = process.env.PICKLOCK_STORES.split(',').map(url => new Redis(url))
 stores.forEach(store => store.on('error', () => {}))
+// An error at a renewal is given to nobody (swarthy/redis-semaphore 199): without this it ends the process.
+process.on('unhandledRejection', () => {})
 const lockTimeout = Number(process.env.PICKLOCK_TTL_MS)
 const refreshes = process.argv[2] === 'lease' ? { refreshInterval: 0 } : {}
 const held = new Map()
