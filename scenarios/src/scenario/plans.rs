@@ -8,7 +8,6 @@ use picklock_model::seed::{Seed, scale};
 use picklock_model::time::nanos;
 use picklock_sim::design::Design;
 use picklock_sim::lock::Belief;
-use picklock_sim::span::Span;
 use picklock_sim::store::setting;
 
 use super::parts::Scenario;
@@ -26,14 +25,6 @@ impl Scenario {
     pub fn applies(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
         self.fits_autonomous(design)?;
-        if let Some(store) = &design.store
-            && self.ttl() < store.spec.smallest_lease()
-        {
-            let shortest = Span::Fixed(store.spec.smallest_lease());
-            return Err(format!(
-                "its lease is shorter than {shortest}, the shortest that the design's store grants"
-            ));
-        }
         let mut design = design.clone();
         if self.world.get(world::STORE) == "replicated" {
             match design.topology.stores {
@@ -113,12 +104,20 @@ impl Scenario {
         Plan {
             seed,
             network_seed: seed,
-            world: WorldSpec { store: self.settings(design), ..world::spec(&self.world) },
+            world: WorldSpec { store: self.settings(design), ..world::spec(&self.world, self.lease(design)) },
             workload: self.workload.name.to_owned(),
-            clients: (self.workload.draw)(&self.load, self.ttl(), seed),
+            clients: (self.workload.draw)(&self.load, self.lease(design), seed),
             injections: Vec::new(),
             choices: Vec::new(),
         }
+    }
+
+    /// The lease that its clients ask for: its own, or the shortest that the design's store grants. What is given in leases, such as the length
+    /// of a pause, is in these.
+    #[must_use]
+    pub fn lease(&self, design: &Design) -> Duration {
+        let shortest = design.store.as_ref().map_or(Duration::ZERO, |store| store.spec.smallest_lease());
+        self.ttl().max(shortest)
     }
 
     /// Its parameters for the design's kind of store.
@@ -127,7 +126,9 @@ impl Scenario {
         let kind = design.store.as_ref().map(|store| store.spec.name());
         for (_, args) in self.stores.iter().filter(|(name, _)| kind == Some(*name)) {
             for (param, value) in args.iter() {
-                setting(value, self.ttl()).into_iter().for_each(|value| settings.put(param.name, value));
+                setting(value, self.lease(design))
+                    .into_iter()
+                    .for_each(|value| settings.put(param.name, value));
             }
         }
         settings

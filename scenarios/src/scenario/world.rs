@@ -89,9 +89,8 @@ pub(super) fn ttl(args: &Args) -> Duration {
     args.get(TTL).resolve(Duration::ZERO)
 }
 
-/// The world as a plan has it.
-pub(super) fn spec(args: &Args) -> WorldSpec {
-    let ttl = ttl(args);
+/// The world as a plan has it, with this lease.
+pub(super) fn spec(args: &Args, ttl: Duration) -> WorldSpec {
     let (min, max) = args.get(LATENCY).resolve(ttl);
     WorldSpec {
         ttl,
