@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{control, lockless, postgres, redis, redlock};
+use crate::{control, etcd, lockless, postgres, redis, redlock};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -41,6 +41,10 @@ pub(crate) static ALL: &[&Family] = &[
     &postgres::lease_row::FAMILY,
     &postgres::unique_row::FAMILY,
     &postgres::optimistic_row::FAMILY,
+    &etcd::mutex::FAMILY,
+    &etcd::mutex::FENCED,
+    &etcd::mutex::NO_RECHECK,
+    &etcd::election::FAMILY,
 ];
 
 #[cfg(test)]
@@ -136,6 +140,6 @@ mod tests {
     fn the_designs_that_hand_out_tokens_say_so() {
         let fenced: Vec<&str> =
             ALL.iter().filter(|family| family.design().fenced).map(|family| family.name).collect();
-        assert_eq!(fenced, ["single-fenced", "redlock-fenced", "redlock-fenced-quorum"]);
+        assert_eq!(fenced, ["single-fenced", "redlock-fenced", "redlock-fenced-quorum", "etcd-fenced"]);
     }
 }

@@ -83,6 +83,7 @@ pub mod bugs;
 mod catalogue;
 pub mod client;
 mod control;
+mod etcd;
 pub mod libraries;
 mod lockless;
 pub mod own;

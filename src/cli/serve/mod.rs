@@ -16,7 +16,7 @@ use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
 use picklock_redis::server::version::Version;
-use picklock_redis::{DOWN_AFTER, Own, PARAMS, PERSISTENCE, serve_own};
+use picklock_redis::{DOWN_AFTER, Own, PERSISTENCE, serve_own};
 use picklock_scenarios::faults;
 use picklock_sim::live::{self, LiveCommand, ServeError};
 use picklock_sim::store::Serve;
@@ -27,7 +27,7 @@ use super::args::time;
 use super::exit::{Exit, Failure};
 use super::screen;
 use steering::Steering;
-use topology::{Server, Topology};
+use topology::{Kind, Server, Topology};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -101,9 +101,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     if args.down_after.is_zero() {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
-    if !args.topology.is_redis() && args.password.is_some() {
+    let kind = args.topology.kind();
+    if kind != Kind::Redis && args.password.is_some() {
         return Err(Failure::Input(
-            "--password is for Redis: the simulated PostgreSQL takes every user without one; leave it out"
+            "--password is for Redis: the other simulated servers take every user without one; leave it out"
                 .to_owned(),
         ));
     }
@@ -123,8 +124,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, commands.clone(), Arc::clone(&stop));
     let served = topology::served(args.topology, servers, &doors);
-    let params = if args.topology.is_redis() { PARAMS } else { picklock_postgres::KIND.params };
-    let settings = complete(params, &plan.world.store, plan.world.ttl);
+    let settings = complete(kind.params(), &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
     let own = Own {
         version: args.version,
@@ -135,14 +135,14 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
     let alone = matches!(args.topology, Topology::Single | Topology::Postgres);
     let last = alone.then(|| Arc::clone(&stop));
-    let is_redis = args.topology.is_redis();
     let start: Serve = Arc::new(move |context| {
         let (last, own, commands, host) =
             (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
         Box::pin(async move {
-            match is_redis {
-                true => serve_own(context, own).await,
-                false => picklock_postgres::serve(context).await,
+            match kind {
+                Kind::Redis => serve_own(context, own).await,
+                Kind::Postgres => picklock_postgres::serve(context).await,
+                Kind::Etcd => picklock_etcd::serve(context).await,
             }
             match last {
                 Some(stop) => stop.notify_one(),
@@ -207,11 +207,11 @@ fn plan(args: &ServeArgs) -> Plan {
             final_client: false,
             ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
-            store: match args.topology.is_redis() {
-                true => Settings::default()
+            store: match args.topology.kind() {
+                Kind::Redis => Settings::default()
                     .with(DOWN_AFTER, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
-                false => Settings::default(),
+                Kind::Postgres | Kind::Etcd => Settings::default(),
             },
         },
         workload: String::new(),

@@ -8,6 +8,7 @@ use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
 use picklock_redis::Redis;
 use picklock_sim::live::Served;
+use picklock_sim::param::Param;
 use picklock_sim::store::{Member, StoreSpec as _};
 
 /// Which servers there are.
@@ -23,12 +24,54 @@ pub(crate) enum Topology {
     Redlock(u16),
     /// One PostgreSQL server.
     Postgres,
+    /// An etcd of so many members.
+    Etcd(u16),
+}
+
+/// The kind of the servers of a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Redis,
+    Postgres,
+    Etcd,
 }
 
 impl Topology {
-    /// True if its servers are those of Redis.
-    pub(super) fn is_redis(self) -> bool {
-        self != Topology::Postgres
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Topology::Postgres => Kind::Postgres,
+            Topology::Etcd(_) => Kind::Etcd,
+            _ => Kind::Redis,
+        }
+    }
+}
+
+impl Kind {
+    /// The parameters of its servers.
+    pub(super) fn params(self) -> &'static [Param] {
+        match self {
+            Kind::Redis => picklock_redis::PARAMS,
+            Kind::Postgres => picklock_postgres::KIND.params,
+            Kind::Etcd => picklock_etcd::KIND.params,
+        }
+    }
+
+    /// The port on which a server of this role listens in its world.
+    fn port(self, role: Role) -> u16 {
+        match self {
+            Kind::Redis => Redis::default().port(role),
+            Kind::Postgres => Postgres::default().port(role),
+            Kind::Etcd => picklock_etcd::CLIENT_PORT,
+        }
+    }
+
+    /// The words for a server that takes writes from the start.
+    fn leader(self) -> &'static str {
+        match self {
+            Kind::Redis => "primary",
+            Kind::Postgres => "PostgreSQL: any user, any database, no password",
+            Kind::Etcd => "etcd: gRPC, no password",
+        }
     }
 }
 
@@ -37,6 +80,9 @@ const SENTINELS: u16 = 3;
 
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
+
+/// The most members of an etcd; more are not recommended.
+const MEMBERS_MAX: u16 = 7;
 
 impl FromStr for Topology {
     type Err = String;
@@ -48,12 +94,15 @@ impl FromStr for Topology {
             "sentinel" => Ok(Topology::Sentinel),
             "postgres" => Ok(Topology::Postgres),
             _ => {
-                let nodes = text.strip_prefix("redlock:").and_then(|nodes| nodes.parse().ok());
-                let nodes = nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes));
-                nodes.map(Topology::Redlock).ok_or_else(|| {
+                let count = |prefix: &str, most: u16| {
+                    let count: Option<u16> = text.strip_prefix(prefix).and_then(|count| count.parse().ok());
+                    count.filter(|count| (1..=most).contains(count))
+                };
+                let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
+                nodes.or_else(|| count("etcd:", MEMBERS_MAX).map(Topology::Etcd)).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres and redlock:N \
-                         with N from 1 to {NODES_MAX}"
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, redlock:N with N \
+                         from 1 to {NODES_MAX} and etcd:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -69,6 +118,7 @@ impl fmt::Display for Topology {
             Topology::Sentinel => f.write_str("sentinel"),
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
             Topology::Postgres => f.write_str("postgres"),
+            Topology::Etcd(members) => write!(f, "etcd:{members}"),
         }
     }
 }
@@ -81,8 +131,11 @@ pub(super) struct Server {
 
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
-    let what =
-        if topology.is_redis() { "primary" } else { "PostgreSQL: any user, any database, no password" };
+    let what = topology.kind().leader();
+    if let Topology::Etcd(members) = topology {
+        let members = Member::electing(members.into(), 1);
+        return members.into_iter().map(|member| Server { member, what }).collect();
+    }
     let primary = |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what };
     let replica = |nth: u16| Server {
         member: member(format!("replica-{nth}"), 1, Role::Follower),
@@ -94,7 +147,7 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
     };
     let (primaries, replicas, sentinels) = match topology {
         Topology::Single | Topology::Postgres => (1, 0, 0),
-        Topology::Redlock(nodes) => (nodes, 0, 0),
+        Topology::Redlock(nodes) | Topology::Etcd(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };
@@ -106,9 +159,7 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
 /// go where a server sends them.
 pub(super) fn served(topology: Topology, servers: Vec<Server>, doors: &[SocketAddr]) -> Vec<Served> {
     let served = servers.into_iter().zip(doors).map(|(server, door)| {
-        let role = server.member.role;
-        let port =
-            if topology.is_redis() { Redis::default().port(role) } else { Postgres::default().port(role) };
+        let port = topology.kind().port(server.member.role);
         let member = Member { door: Some((door.ip().to_string(), door.port())), ..server.member };
         Served { member, door: *door, port }
     });

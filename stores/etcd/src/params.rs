@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::param::{OneSpan, Param};
+use picklock_sim::param::{OneSpan, Param, Word};
 use picklock_sim::params;
 
 pub(crate) const HEARTBEAT: Param<OneSpan> = Param {
@@ -20,5 +20,12 @@ pub(crate) const ELECTION_TIMEOUT: Param<OneSpan> = Param {
               whole milliseconds, at least five heartbeats (election-timeout)",
 };
 
+pub(crate) const DISK: Param<Word> = Param {
+    name: "disk",
+    domain: Word(&["kept", "lost"]),
+    default: "kept",
+    doc: "what a loss of power leaves of a member's log: all that it has acknowledged, or nothing, as on a disk that only says that it syncs",
+};
+
 /// All of them.
-pub const PARAMS: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT];
+pub const PARAMS: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT, DISK];

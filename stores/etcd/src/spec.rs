@@ -5,19 +5,32 @@ use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
+use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology,
+    ConnectionReader, Member, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec,
+    Topology,
 };
 
 use crate::params::{ELECTION_TIMEOUT, PARAMS};
-use crate::{CLIENT_PORT, protocol, real};
+use crate::version::Version;
+use crate::{CLIENT_PORT, protocol, real, server};
 
-/// An etcd of so many members, real processes all of them.
+/// An etcd of so many members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Etcd {
     /// How many members it has.
     pub members: u32,
+    /// The version that its simulated members are of.
+    pub version: Version,
+}
+
+impl Etcd {
+    /// So many members of the current version.
+    #[must_use]
+    pub const fn of(members: u32) -> Etcd {
+        Etcd { members, version: Version::V36 }
+    }
 }
 
 /// The time that a new leader adds to an election before it answers: it makes an entry of its term, which a majority has to
@@ -29,7 +42,7 @@ pub const KIND: StoreKind = StoreKind {
     name: "etcd",
     params: PARAMS,
     stores: None,
-    ensemble: Some(|members| Arc::new(Etcd { members })),
+    ensemble: Some(|members| Arc::new(Etcd::of(members))),
     real: Some(real::INSTALLED),
 };
 
@@ -81,6 +94,12 @@ impl StoreSpec for Etcd {
 
     fn reader(&self, _: Role) -> Option<Box<dyn ConnectionReader>> {
         Some(Box::new(protocol::Connection::default()))
+    }
+}
+
+impl SimulatedStore for Etcd {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(server::serve(context, self.version))
     }
 }
 

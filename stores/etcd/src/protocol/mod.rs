@@ -6,7 +6,6 @@
 mod calls;
 mod frames;
 mod gateway;
-mod messages;
 mod words;
 
 use picklock_sim::store::ConnectionReader;

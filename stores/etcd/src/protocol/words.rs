@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 
 use prost::Message;
 
-use super::messages::{
+use crate::messages::{
     Answered, Asked, CampaignResponse, Compare, CompareResult, Compared, DeleteRangeRequest,
     DeleteRangeResponse, Done, EventKind, Header, KeyValue, LeaderKey, LeaderRequest, LeaderResponse,
     LeaseGrantRequest, LeaseRequest, LeaseResponse, LockResponse, NamedRequest, PutRequest, RangeRequest,
@@ -365,7 +365,7 @@ impl Display for UnlockRequest {
 impl Display for LeaderKey {
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
         write!(to, "{}", data(&self.key))?;
-        number(to, "create", self.revision)
+        number(to, "create", self.rev)
     }
 }
 

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn each_member_is_given_all_and_only_the_first_wants_to_lead_at_once() {
         let settings = complete(PARAMS, &Settings::default(), Duration::from_secs(2));
-        let members = Etcd { members: 3 }.members(Topology { stores: 1, replicated: true }, &settings);
+        let members = Etcd::of(3).members(Topology { stores: 1, replicated: true }, &settings);
         let line = |at: usize| command(&members[at], &members, &settings).join(" ");
         let all = "--initial-cluster=node-1=http://node-1:2380,node-2=http://node-2:2380,node-3=http://node-3:2380 ";
         assert!((0..3).all(|at| line(at).contains(all)), "{}", line(0));

@@ -1,0 +1,5 @@
+//! Designs on etcd: a key below the lock's name that hangs on a lease, and a wait until those before it are gone.
+
+pub(crate) mod election;
+pub(crate) mod mutex;
+mod queue;

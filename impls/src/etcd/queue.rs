@@ -1,0 +1,432 @@
+//! The queue of etcd's clients: `name/lease`, made once, in the order of the revisions at which these keys were made.
+//!
+//! *Source:* `client/v3/concurrency/{key,mutex,election}.go` of etcd 3.4 and 3.6.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use picklock_etcd::messages::{
+    Answered, Asked, Compare, CompareResult, Compared, DeleteRangeRequest, DeleteRangeResponse, EventKind,
+    PutRequest, RangeRequest, RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse,
+    WatchCreate, WatchRequest, WatchResponse, Watching,
+};
+use picklock_etcd::{Etcd, Status, Version};
+use picklock_model::ids::{Key, Token};
+use picklock_sim::design::{Context, Design, Topology};
+use picklock_sim::host::Host;
+use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
+use picklock_sim::param::{Args, Count, Param, Word};
+use tokio::sync::Mutex;
+
+use crate::client::etcd::{Again, Endpoints, Session};
+
+/// How many members a store has.
+pub(super) const MEMBERS: Param<Count> =
+    Param { name: "members", domain: Count(1, 7), default: "3", doc: "how many members the etcd has" };
+
+/// The version of the members.
+pub(super) const VERSION: Param<Word> = Param {
+    name: "version",
+    domain: Word(Version::NAMES),
+    default: "3.6",
+    doc: "the version of etcd: how a candidate stands for election, and whether a leader that stood still makes sure that it still leads",
+};
+
+/// How long a session lasts.
+pub(super) const SESSION: Param<Word> = Param {
+    name: "session",
+    domain: Word(&["client", "acquire"]),
+    default: "client",
+    doc: "which locks share a lease and its keep-alive: all of a client, or each acquire has its own",
+};
+
+/// Whether a client looks after a silent server.
+pub(super) const KEEPALIVE: Param<Word> = Param {
+    name: "grpc_keepalive",
+    domain: Word(&["on", "off"]),
+    default: "on",
+    doc: "whether a client gives up a connection whose server does not answer a ping: after half of the lease, and as much again",
+};
+
+/// How long a client waits for the answer to a release.
+pub(super) const REQUEST_TIMEOUT: Param<Word> = Param {
+    name: "request_timeout",
+    domain: Word(&["lease", "none"]),
+    default: "lease",
+    doc: "how long a client waits for the answer to a release: one lease, or until the server gives up, after 5 s and two election timeouts",
+};
+
+/// What becomes of a session that may have left a key behind.
+pub(super) const LEFTOVER: Param<Word> = Param {
+    name: "leftover",
+    domain: Word(&["abandon", "keep"]),
+    default: "abandon",
+    doc: "what becomes of a session when nobody knows whether its key was deleted: its lease runs out, or it is kept alive, and with it the lock",
+};
+
+/// What a client does once its turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    /// True if it looks then whether its own key is still there.
+    pub(super) looks_again: bool,
+    /// True if it releases only the key that it has made, and not one of the same name.
+    pub(super) checks_release: bool,
+    /// True if the revision of its key is a fencing token.
+    pub(super) fenced: bool,
+}
+
+/// A design whose clients stand in a queue by these rules.
+pub(super) fn design(args: &Args, rules: Rules) -> Design {
+    let policy = Policy {
+        belief: match args.find(crate::client::policy::BELIEF) {
+            Some("honest") => Belief::Honest,
+            Some("trusting") => Belief::Trusting,
+            _ => Belief::Naive,
+        },
+        shares_session: args.get(SESSION) == "client",
+        pings: args.get(KEEPALIVE) == "on",
+        abandons: args.get(LEFTOVER) == "abandon",
+        waits: args.get(REQUEST_TIMEOUT) == "none",
+        rules,
+    };
+    let members = args.get(MEMBERS) as u32;
+    let etcd = Etcd { members, version: Version::named(args.get(VERSION)) };
+    let client = move |context: Context| async move { Ok(Client::lock(Queue::new(&context, policy)?)) };
+    let topology = Topology { stores: 1, replicated: members > 1 };
+    let design = Design::new("", client).on_stores(topology, etcd).persistent().believing(policy.belief);
+    let design = design.renewing();
+    if rules.fenced { design.fenced() } else { design }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    belief: Belief,
+    shares_session: bool,
+    pings: bool,
+    abandons: bool,
+    /// True if it waits for the answer to a release for as long as the server takes.
+    waits: bool,
+    rules: Rules,
+}
+
+/// A client.
+struct Queue {
+    host: Host,
+    ttl: Duration,
+    policy: Policy,
+    endpoints: Arc<Endpoints>,
+    /// The session that acquires share.
+    session: Mutex<Option<Arc<Session>>>,
+    held: Mutex<Vec<Held>>,
+}
+
+/// A key of one's own.
+#[derive(Clone)]
+struct Held {
+    key: Vec<u8>,
+    revision: i64,
+    session: Arc<Session>,
+}
+
+impl Queue {
+    fn new(context: &Context, policy: Policy) -> Result<Queue, LockError> {
+        let silence = policy.pings.then(|| context.ttl / 2);
+        Ok(Queue {
+            host: context.host.clone(),
+            ttl: context.ttl,
+            policy,
+            endpoints: Arc::new(Endpoints::of(context, silence)?),
+            session: Mutex::new(None),
+            held: Mutex::default(),
+        })
+    }
+
+    /// The session for an acquire: that of the client if it is not over, or a new one.
+    async fn session(&self) -> Result<Arc<Session>, Status> {
+        let mut shared = self.session.lock().await;
+        if let Some(session) = shared.as_ref().filter(|session| !session.is_over()) {
+            return Ok(Arc::clone(session));
+        }
+        let session = Arc::new(Session::open(&self.host, &self.endpoints, self.ttl).await?);
+        if self.policy.shares_session {
+            *shared = Some(Arc::clone(&session));
+        }
+        Ok(session)
+    }
+
+    /// Makes the own key, unless it is there. True if no other is before it.
+    async fn stand(&self, name: &Key, session: Arc<Session>) -> Result<(Held, bool), Status> {
+        let prefix = prefix(name);
+        let key = [prefix.as_slice(), format!("{:x}", session.lease).as_bytes()].concat();
+        let lease = session.lease;
+        let is_new = Compare {
+            result: CompareResult::Equal.into(),
+            key: key.clone(),
+            compared: Some(Compared::Create(0)),
+            range_end: Vec::new(),
+        };
+        let put = PutRequest { key: key.clone(), lease, ..PutRequest::default() };
+        let get = RangeRequest { key: key.clone(), ..RangeRequest::default() };
+        let first = RangeRequest {
+            range_end: end_of(&prefix),
+            key: prefix,
+            limit: 1,
+            sort_order: SortOrder::Ascend.into(),
+            sort_target: SortTarget::Create.into(),
+            ..RangeRequest::default()
+        };
+        let ask = |asked: Vec<Asked>| {
+            asked.into_iter().map(|asked| RequestOp { asked: Some(asked) }).collect::<Vec<_>>()
+        };
+        let request = TxnRequest {
+            compare: vec![is_new],
+            success: ask(vec![Asked::Put(put), Asked::Range(first.clone())]),
+            failure: ask(vec![Asked::Range(get), Asked::Range(first)]),
+        };
+        let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
+        let kv = |at: usize| match answer.responses.get(at)?.answered.as_ref()? {
+            Answered::Range(found) => found.kvs.first(),
+            _ => None,
+        };
+        let now = answer.header.map_or(0, |header| header.revision);
+        let revision = if answer.succeeded { now } else { kv(0).map_or(now, |own| own.create_revision) };
+        let is_first = kv(1).is_none_or(|first| first.create_revision == revision);
+        Ok((Held { key, revision, session }, is_first))
+    }
+
+    /// Waits until no key of this name is older than the own one.
+    async fn wait_for_those_before(&self, name: &Key, own: &Held) -> Result<(), Status> {
+        loop {
+            let prefix = prefix(name);
+            let last = RangeRequest {
+                range_end: end_of(&prefix),
+                key: prefix,
+                limit: 1,
+                sort_order: SortOrder::Descend.into(),
+                sort_target: SortTarget::Create.into(),
+                max_create_revision: own.revision - 1,
+                ..RangeRequest::default()
+            };
+            let found = self.range(&last).await?;
+            let Some(before) = found.kvs.into_iter().next() else { return Ok(()) };
+            let revision = found.header.map_or(0, |header| header.revision);
+            self.wait_for_deletion(&before.key, revision).await?;
+        }
+    }
+
+    /// Watches a key until it is deleted; on another member if the connection breaks.
+    async fn wait_for_deletion(&self, key: &[u8], mut revision: i64) -> Result<(), Status> {
+        loop {
+            let mut stream = self.endpoints.open("etcdserverpb.Watch/Watch").await?;
+            let create =
+                WatchCreate { key: key.to_vec(), start_revision: revision, ..WatchCreate::default() };
+            if stream.sender.send(&WatchRequest { watching: Some(Watching::Create(create)) }).is_err() {
+                continue;
+            }
+            while let Ok(Some(answer)) = stream.receiver.next::<WatchResponse>().await {
+                if answer.events.iter().any(|event| event.kind() == EventKind::Delete) {
+                    return Ok(());
+                }
+                revision = revision.max(answer.header.map_or(0, |header| header.revision));
+            }
+        }
+    }
+
+    async fn range(&self, request: &RangeRequest) -> Result<RangeResponse, Status> {
+        self.endpoints.call("etcdserverpb.KV/Range", request, Again::Yes).await
+    }
+
+    /// Stands in the queue until its turn.
+    async fn wait(&self, name: &Key, own: &Held, is_first: bool) -> Result<bool, Status> {
+        if is_first {
+            return Ok(true);
+        }
+        self.wait_for_those_before(name, own).await?;
+        if !self.policy.rules.looks_again {
+            return Ok(true);
+        }
+        let look = RangeRequest { key: own.key.clone(), ..RangeRequest::default() };
+        Ok(!self.range(&look).await?.kvs.is_empty())
+    }
+
+    /// One attempt. None if the wait was too short, or the session was over by the time that its turn came.
+    async fn attempt(&self, name: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let until = self.host.monotonic() + wait;
+        let session = self.host.timeout_boxed(wait, Box::pin(self.session())).await;
+        let Ok(session) = session else { return Ok(None) };
+        let session = session?;
+        let left = until.since(self.host.monotonic());
+        let stood = self.host.timeout_boxed(left, Box::pin(self.stand(name, Arc::clone(&session)))).await;
+        let own = match stood {
+            Ok(Ok(own)) => own,
+            // The key may have been made.
+            Ok(Err(error)) => {
+                self.withdraw(&key_of(name, &session), &session).await;
+                return Err(error.into());
+            }
+            Err(_) => {
+                self.withdraw(&key_of(name, &session), &session).await;
+                return Ok(None);
+            }
+        };
+        let (own, is_first) = own;
+        let left = until.since(self.host.monotonic());
+        let turn = self.host.timeout_boxed(left, Box::pin(self.wait(name, &own, is_first))).await;
+        match turn {
+            Ok(Ok(true)) => Ok(Some(self.grant(name, own).await)),
+            Ok(Ok(false)) => {
+                // Whoever had the lease no longer has it: the next attempt takes a new one.
+                *self.session.lock().await = None;
+                Ok(None)
+            }
+            Ok(Err(error)) => {
+                self.withdraw(&own.key, &own.session).await;
+                Err(error.into())
+            }
+            Err(_) => {
+                self.withdraw(&own.key, &own.session).await;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn grant(&self, name: &Key, own: Held) -> Grant {
+        let mut grant = Grant::new(name, String::from_utf8_lossy(&own.key));
+        if self.policy.rules.fenced {
+            grant.token = Some(Token(own.revision as u64));
+        }
+        self.advertise(&mut grant, &own.session);
+        self.held.lock().await.push(own);
+        grant
+    }
+
+    /// Until when a holder may rely on its session: it counts from the request for the last renewal, or from its answer.
+    fn advertise(&self, grant: &mut Grant, session: &Session) {
+        let (sent, answered) = session.renewed();
+        grant.deadline = match self.policy.belief {
+            Belief::Honest => Some(Deadline::Monotonic(sent + session.ttl)),
+            Belief::Trusting => Some(Deadline::Monotonic(answered + session.ttl)),
+            _ => None,
+        };
+    }
+
+    /// Deletes a key of one's own, whoever waits.
+    async fn withdraw(&self, key: &[u8], session: &Arc<Session>) {
+        let request = DeleteRangeRequest { key: key.to_vec(), ..DeleteRangeRequest::default() };
+        let deleted =
+            self.endpoints.call::<DeleteRangeResponse>("etcdserverpb.KV/DeleteRange", &request, Again::No);
+        let outcome = self.host.timeout_boxed(self.ttl, Box::pin(deleted)).await;
+        if !matches!(outcome, Ok(Ok(_))) {
+            self.leave_behind(session).await;
+        }
+    }
+
+    /// A key of this session may still be there: the session is of no more use, unless the client does not care.
+    async fn leave_behind(&self, session: &Arc<Session>) {
+        if !self.policy.abandons {
+            return;
+        }
+        session.abandon();
+        let mut shared = self.session.lock().await;
+        if shared.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, session)) {
+            *shared = None;
+        }
+    }
+
+    async fn give_back(&self, own: &Held) -> Result<(), LockError> {
+        let delete = DeleteRangeRequest { key: own.key.clone(), ..DeleteRangeRequest::default() };
+        if !self.policy.rules.checks_release {
+            let method = "etcdserverpb.KV/DeleteRange";
+            let answer: DeleteRangeResponse = self.endpoints.call(method, &delete, Again::No).await?;
+            return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
+        }
+        let is_same = Compare {
+            result: CompareResult::Equal.into(),
+            key: own.key.clone(),
+            compared: Some(Compared::Create(own.revision)),
+            range_end: Vec::new(),
+        };
+        let success = vec![RequestOp { asked: Some(Asked::DeleteRange(delete)) }];
+        let request = TxnRequest { compare: vec![is_same], success, failure: Vec::new() };
+        let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
+        if answer.succeeded { Ok(()) } else { Err(LockError::new("the key was gone")) }
+    }
+}
+
+impl Lock for Queue {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        self.attempt(key, self.ttl / 2).await
+    }
+
+    async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
+        let until = host.monotonic() + wait;
+        loop {
+            host.begin_attempt();
+            let outcome = self.attempt(key, until.since(host.monotonic())).await;
+            if let Ok(Some(grant)) = outcome {
+                return Ok(Some(grant));
+            }
+            let pause = host.rng().span(Duration::from_millis(20), Duration::from_millis(60));
+            if host.monotonic() + pause >= until {
+                return outcome;
+            }
+            host.sleep(pause).await;
+        }
+    }
+
+    async fn release(&self, grant: Grant) -> Result<(), LockError> {
+        let own = {
+            let mut held = self.held.lock().await;
+            let at = held.iter().position(|own| own.key == grant.owner.as_bytes());
+            at.map(|at| held.swap_remove(at))
+        };
+        let own = own.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
+        let released = match self.policy.waits {
+            true => self.give_back(&own).await,
+            false => {
+                let released = self.host.timeout_boxed(self.ttl, Box::pin(self.give_back(&own))).await;
+                released.unwrap_or_else(|_| Err(LockError::in_doubt("no answer in time")))
+            }
+        };
+        if released.as_ref().is_err_and(|error| !error.is_denial()) {
+            self.leave_behind(&own.session).await;
+        }
+        if !self.policy.shares_session {
+            // The lease of this acquire alone: it ends by itself if nobody can be asked.
+            let _ = own.session.close(&self.endpoints).await;
+        }
+        released
+    }
+
+    /// As often a holder looks whether its session is over.
+    fn checkpoint(&self) -> Option<Duration> {
+        Some(self.ttl / 20)
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        let held = self.held.lock().await;
+        let own = held.iter().find(|own| own.key == grant.owner.as_bytes());
+        let Some(own) = own.filter(|own| !own.session.is_over()) else { return Ok(false) };
+        let session = Arc::clone(&own.session);
+        drop(held);
+        self.advertise(grant, &session);
+        Ok(true)
+    }
+}
+
+fn prefix(name: &Key) -> Vec<u8> {
+    [name.as_str().as_bytes(), b"/"].concat()
+}
+
+fn key_of(name: &Key, session: &Session) -> Vec<u8> {
+    [prefix(name).as_slice(), format!("{:x}", session.lease).as_bytes()].concat()
+}
+
+/// The end of all keys that begin with this prefix, which ends with a slash.
+fn end_of(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    end
+}

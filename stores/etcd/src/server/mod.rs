@@ -1,0 +1,11 @@
+//! A simulated member of etcd: keys and leases on a replicated log, and the services that clients call.
+
+mod lock;
+mod member;
+mod serve;
+mod services;
+mod state;
+pub(crate) mod status;
+
+pub(crate) use serve::serve;
+pub use serve::serve_current;

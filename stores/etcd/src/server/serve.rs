@@ -1,0 +1,61 @@
+//! Puts a member on a host.
+
+use std::sync::Arc;
+
+use picklock_model::plan::Settings;
+use picklock_raft::{Replica, Timing};
+use picklock_sim::store::ServerContext;
+
+use super::member::Member;
+use super::services;
+use super::state::Machine;
+use crate::params::{DISK, ELECTION_TIMEOUT, HEARTBEAT};
+use crate::version::Version;
+use crate::{CLIENT_PORT, PEER_PORT, grpc};
+
+/// Runs a member of the current version until its host stops.
+pub async fn serve_current(context: ServerContext) {
+    serve(context, Version::default()).await;
+}
+
+/// Runs a member until its host stops.
+pub(crate) async fn serve(context: ServerContext, version: Version) {
+    let host = &context.host;
+    let place = context.members.iter().position(|member| member.name == context.member.name);
+    let id = place.map_or(1, |place| place as u32 + 1);
+    let timing = timing(&context.settings, version);
+    let peers: Vec<(u32, String)> =
+        (1..).zip(context.members.iter().map(|member| member.name.clone())).collect();
+    let machine = Machine::new(host, u64::from(id), timing.tick * timing.election_ticks);
+    let replica = Replica::start(host, id, &peers, timing, (PEER_PORT, id == 1), machine);
+    let names = peers.into_iter().map(|(_, name)| name).collect();
+    let url = |member: &picklock_sim::store::Member| match &member.door {
+        Some((door, port)) => format!("http://{door}:{port}"),
+        None => format!("http://{}:{CLIENT_PORT}", member.name),
+    };
+    let urls = context.members.iter().map(url).collect();
+    let member = Arc::new(Member { host: host.clone(), replica, names, urls, version });
+    host.spawn(Arc::clone(&member).end_leases());
+    host.spawn(Arc::clone(&member).shorten_log());
+    // The port is free: a host runs one member, and this is its start.
+    let Ok(listener) = host.bind(CLIENT_PORT).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        let member = Arc::clone(&member);
+        host.spawn(async move {
+            let answer = |call| services::answer(Arc::clone(&member), call);
+            grpc::serve(&member.host, stream, answer).await;
+        });
+    }
+}
+
+fn timing(settings: &Settings, version: Version) -> Timing {
+    let tick = settings.get(HEARTBEAT);
+    let ticks = settings.get(ELECTION_TIMEOUT).as_nanos() / tick.as_nanos().max(1);
+    Timing {
+        tick,
+        election_ticks: u32::try_from(ticks).unwrap_or(u32::MAX).max(1),
+        // `--pre-vote` is the default from 3.5 on.
+        asks_first: version != Version::V34,
+        syncs: settings.get(DISK) == "kept",
+    }
+}

@@ -1,0 +1,376 @@
+//! The state that the log of etcd is about: keys and leases, alike on every member, and beside them what one member alone has: who watches,
+//! and who waits for an answer.
+
+mod keys;
+mod leases;
+mod locks;
+mod saved;
+mod transaction;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_model::time::Monotonic;
+use picklock_model::trace::What;
+use picklock_raft::{Applied, Role, State};
+use picklock_sim::host::{Host, Origin};
+use prost::{Message as _, Oneof};
+use tokio::sync::{mpsc, oneshot};
+
+use super::status::Status;
+use crate::messages::{
+    CompactionRequest, DeleteRangeRequest, DeleteRangeResponse, EventKind, Header, LeaseGrantRequest,
+    PutRequest, PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,
+};
+pub(crate) use keys::{Keys, Range, end_of_prefix};
+pub(crate) use leases::Leases;
+use locks::Locks;
+use transaction::Change;
+pub(crate) use transaction::{check, only_reads};
+
+/// All members call their cluster by this number.
+const CLUSTER: u64 = 0x1ce0_0e7c_d000_0001;
+
+/// The file that says up to which entry the simulator has heard of locks, so that a restart does not report them once more.
+const REPORTED: &str = "reported-to-the-simulator";
+
+/// A change of the state, as the log has it.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Command {
+    /// The number of the request, by which the member that got it knows it.
+    #[prost(uint64, tag = "1")]
+    pub(crate) request: u64,
+    #[prost(oneof = "Order", tags = "2, 3, 4, 5, 6, 7")]
+    pub(crate) order: Option<Order>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum Order {
+    #[prost(message, tag = "2")]
+    Put(PutRequest),
+    #[prost(message, tag = "3")]
+    Delete(DeleteRangeRequest),
+    #[prost(message, tag = "4")]
+    Txn(TxnRequest),
+    #[prost(message, tag = "5")]
+    Grant(LeaseGrantRequest),
+    #[prost(message, tag = "6")]
+    Revoke(Revoke),
+    #[prost(message, tag = "7")]
+    Compact(CompactionRequest),
+}
+
+/// The end of a lease.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(crate) struct Revoke {
+    #[prost(int64, tag = "1")]
+    pub(crate) id: i64,
+    /// True if it has run out, false if somebody has asked for its end.
+    #[prost(bool, tag = "2")]
+    pub(crate) has_run_out: bool,
+    /// How long ago it ran out when that was seen, in nanoseconds: for the trace.
+    #[prost(uint64, tag = "3")]
+    pub(crate) overdue_ns: u64,
+}
+
+/// What came of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Done {
+    Put(PutResponse),
+    Delete(DeleteRangeResponse),
+    Txn(TxnResponse),
+    /// The lease is granted, or ended, or the history is compacted.
+    Carried,
+}
+
+/// The answer to a request, with the header of that moment.
+pub(crate) type Answer = Result<(Header, Done), Status>;
+
+/// Events for one who watches.
+pub(crate) struct Notice {
+    /// The message that brought them about.
+    pub(crate) origin: Origin,
+    pub(crate) header: Header,
+    pub(crate) watch: i64,
+    pub(crate) events: Vec<WatchEvent>,
+}
+
+/// One who watches a range of keys.
+pub(crate) struct Watch {
+    /// Its number on its own stream.
+    pub(crate) watch: i64,
+    pub(crate) key: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+    pub(crate) filters: Vec<EventKind>,
+    pub(crate) with_previous: bool,
+    pub(crate) sender: mpsc::UnboundedSender<Notice>,
+}
+
+/// The state of a member.
+pub(crate) struct Machine {
+    /// Its number.
+    member: u64,
+    /// An election timeout: a new leader gives every lease so much more.
+    election: Duration,
+    pub(crate) keys: Keys,
+    pub(crate) leases: Leases,
+    locks: Locks,
+    /// Up to this entry the simulator has heard of locks.
+    reported: u64,
+    term: u64,
+    pub(crate) applied: u64,
+    leads: bool,
+    watches: BTreeMap<u64, Watch>,
+    last_watch: u64,
+    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
+    last_request: u64,
+    /// Those who wait for a lease that has run out to be ended, or for the end of this member's time as a leader.
+    ending: Vec<(i64, oneshot::Sender<bool>)>,
+}
+
+impl Machine {
+    pub(crate) fn new(host: &Host, member: u64, election: Duration) -> Machine {
+        let reported = host.disk().read(REPORTED).try_into().map_or(0, u64::from_le_bytes);
+        Machine {
+            member,
+            election,
+            keys: Keys::default(),
+            leases: Leases::default(),
+            locks: Locks::default(),
+            reported,
+            term: 0,
+            applied: 0,
+            leads: false,
+            watches: BTreeMap::new(),
+            last_watch: 0,
+            waiting: BTreeMap::new(),
+            // Another life of the same member must not take an old answer for its own.
+            last_request: (member << 48) | host.rng().below(1 << 40),
+            ending: Vec::new(),
+        }
+    }
+
+    /// A header of this moment.
+    pub(crate) fn header(&self) -> Header {
+        Header {
+            cluster_id: CLUSTER,
+            member_id: self.member,
+            revision: self.keys.revision,
+            raft_term: self.term,
+        }
+    }
+
+    /// A number for a request, and where its answer comes.
+    pub(crate) fn expect(&mut self) -> (u64, oneshot::Receiver<Answer>) {
+        let (sender, answer) = oneshot::channel();
+        self.last_request += 1;
+        self.waiting.insert(self.last_request, sender);
+        (self.last_request, answer)
+    }
+
+    /// Nobody waits for this request any more.
+    pub(crate) fn forget(&mut self, request: u64) {
+        self.waiting.remove(&request);
+    }
+
+    /// What a request for a range finds.
+    ///
+    /// # Errors
+    /// For a revision that is to come, or that is forgotten.
+    pub(crate) fn range(&self, request: &RangeRequest) -> Result<RangeResponse, Status> {
+        if request.revision > self.keys.revision {
+            return Err(Status::future_revision());
+        }
+        if request.revision > 0 && request.revision < self.keys.compacted {
+            return Err(Status::compacted());
+        }
+        Ok(RangeResponse { header: Some(self.header()), ..self.keys.range(request) })
+    }
+
+    /// A transaction that only reads.
+    pub(crate) fn read(&mut self, request: &TxnRequest) -> Result<TxnResponse, Status> {
+        let header = Some(self.header());
+        let revision = self.keys.revision;
+        let mut change = Change { keys: &mut self.keys, leases: &mut self.leases, revision };
+        Ok(TxnResponse { header, ..change.transact(request)? })
+    }
+
+    /// Begins to watch, from a revision on if that is not 0: with what has happened since. The number of the watch here.
+    pub(crate) fn watch(&mut self, watch: Watch, revision: i64) -> u64 {
+        if revision > 0 {
+            let events: Vec<WatchEvent> =
+                self.keys.since(revision).iter().map(|change| change.event.clone()).collect();
+            watch.notice(Origin::default(), self.header(), &events);
+        }
+        self.last_watch += 1;
+        self.watches.insert(self.last_watch, watch);
+        self.last_watch
+    }
+
+    pub(crate) fn unwatch(&mut self, watch: u64) {
+        self.watches.remove(&watch);
+    }
+
+    /// Renews a lease, if this member leads; none if there is no such lease, or it is over. Where it has run out and nobody has ended it yet,
+    /// that has to be waited for: true once it is ended, false if this member does not lead any more.
+    pub(crate) fn renew(&mut self, host: &Host, origin: Origin, id: i64) -> Result<Option<i64>, Renewal> {
+        if !self.leads {
+            return Err(Renewal::Elsewhere);
+        }
+        let now = host.monotonic();
+        let Some(lease) = self.leases.get(id) else { return Ok(None) };
+        if lease.has_run_out(now) {
+            let (sender, ended) = oneshot::channel();
+            self.ending.push((id, sender));
+            return Err(Renewal::Ending(ended));
+        }
+        for (origin, key) in self.locks.of_lease(lease, origin) {
+            host.record(origin, What::Extended { key });
+        }
+        Ok(self.leases.renew(id, now))
+    }
+
+    fn carry_out(&mut self, now: Monotonic, order: &Order) -> Result<Done, Status> {
+        let Machine { keys, leases, .. } = self;
+        let revision = keys.revision + 1;
+        let mut change = Change { keys, leases, revision };
+        match order {
+            Order::Put(request) => change.put(request).map(Done::Put),
+            Order::Delete(request) => Ok(Done::Delete(change.delete(request))),
+            Order::Txn(request) => change.transact(request).map(Done::Txn),
+            Order::Grant(request) => match leases.grant(request.id, request.ttl, now) {
+                true => Ok(Done::Carried),
+                false => Err(Status::lease_exists()),
+            },
+            Order::Revoke(Revoke { id, .. }) => {
+                let lease = leases.remove(*id).ok_or_else(Status::lease_not_found)?;
+                for key in &lease.keys {
+                    keys.delete(Range { key, end: b"" }, revision);
+                }
+                for (_, waits) in self.ending.extract_if(.., |(waiting, _)| waiting == id) {
+                    // Who waited may be gone.
+                    let _ = waits.send(true);
+                }
+                Ok(Done::Carried)
+            }
+            Order::Compact(request) if request.revision <= keys.compacted => Err(Status::compacted()),
+            Order::Compact(request) if request.revision > keys.revision => Err(Status::future_revision()),
+            Order::Compact(request) => {
+                keys.compact(request.revision);
+                Ok(Done::Carried)
+            }
+        }
+    }
+
+    /// Has everybody know what an entry has changed.
+    fn make_known(&mut self, host: &Host, applied: Applied<'_>, before: i64, overdue_ns: Option<u64>) {
+        let changes: Vec<WatchEvent> =
+            self.keys.since(before + 1).iter().map(|change| change.event.clone()).collect();
+        if changes.is_empty() {
+            return;
+        }
+        let said = self.locks.after(&self.keys, &changes, (applied.origin, overdue_ns));
+        if applied.index > self.reported {
+            said.into_iter().for_each(|(origin, what)| host.record(origin, what));
+            self.reported = applied.index;
+            host.disk().write(REPORTED, &applied.index.to_le_bytes());
+            host.disk().sync(REPORTED);
+        }
+        let header = self.header();
+        for watch in self.watches.values() {
+            watch.notice(applied.origin, header, &changes);
+        }
+    }
+
+    fn stop_leading(&mut self) {
+        self.leads = false;
+        self.leases.follow();
+        for (_, waits) in self.ending.drain(..) {
+            let _ = waits.send(false);
+        }
+    }
+}
+
+/// Why a renewal has no answer yet.
+pub(crate) enum Renewal {
+    /// Another member leads, or nobody.
+    Elsewhere,
+    /// The lease has run out, and its end is on its way.
+    Ending(oneshot::Receiver<bool>),
+}
+
+impl Watch {
+    /// Sends it those of these events that it watches.
+    fn notice(&self, origin: Origin, header: Header, events: &[WatchEvent]) {
+        let range = Range { key: &self.key, end: &self.end };
+        let is_watched = |event: &&WatchEvent| {
+            let kv = event.kv.as_ref();
+            kv.is_some_and(|kv| range.contains(&kv.key)) && !self.filters.contains(&event.kind())
+        };
+        let mut events: Vec<WatchEvent> = events.iter().filter(is_watched).cloned().collect();
+        if events.is_empty() {
+            return;
+        }
+        if !self.with_previous {
+            events.iter_mut().for_each(|event| event.prev_kv = None);
+        }
+        // Who watched may be gone.
+        let _ = self.sender.send(Notice { origin, header, watch: self.watch, events });
+    }
+}
+
+impl State for Machine {
+    fn apply(&mut self, host: &Host, applied: Applied<'_>) {
+        self.applied = applied.index;
+        self.term = self.term.max(applied.term);
+        let Some(data) = applied.data else {
+            // The first entry of a leader: all earlier ones are applied.
+            if self.leads && applied.term == self.term {
+                self.leases.lead(host.monotonic(), self.election);
+            }
+            return;
+        };
+        // What cannot be read was written by nobody.
+        let Ok(Command { request, order: Some(order) }) = Command::decode(data) else { return };
+        let before = self.keys.revision;
+        let done = self.carry_out(host.monotonic(), &order);
+        let overdue_ns = match &order {
+            Order::Revoke(Revoke { has_run_out: true, overdue_ns, .. }) => Some(*overdue_ns),
+            _ => None,
+        };
+        self.make_known(host, applied, before, overdue_ns);
+        if let Some(waits) = self.waiting.remove(&request) {
+            let header = self.header();
+            // Who waited may be gone.
+            let _ = waits.send(done.map(|done| (header, done)));
+        }
+    }
+
+    fn turns(&mut self, host: &Host, role: Role, term: u64) {
+        self.term = term;
+        let leads = role == Role::Leader;
+        if leads != self.leads {
+            host.record(Origin::default(), if leads { What::BecameLeader } else { What::StoppedLeading });
+        }
+        if leads {
+            self.leads = true;
+        } else {
+            self.stop_leading();
+        }
+    }
+
+    fn restore(&mut self, host: &Host, state: &[u8]) {
+        let Some((keys, leases)) = saved::read(state) else { return };
+        let before = std::mem::replace(&mut self.keys, keys);
+        self.leases = leases;
+        let changes: Vec<WatchEvent> =
+            self.keys.since(before.revision + 1).iter().map(|change| change.event.clone()).collect();
+        for (origin, what) in self.locks.after(&self.keys, &changes, (Origin::default(), None)) {
+            host.record(origin, what);
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        saved::written(&self.keys, &self.leases)
+    }
+}

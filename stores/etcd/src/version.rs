@@ -1,0 +1,31 @@
+//! The versions of etcd that a simulated member can be of, as far as locks see a difference.
+
+/// A version of etcd.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// 3.4.23, as Debian 12 has it: a candidate does not ask before it stands for election; a leader that was paused renews and ends leases
+    /// without making sure that it still leads (3.4.31); a lock is granted without a last look at the own key (3.5.0).
+    V34,
+    /// 3.6.
+    #[default]
+    V36,
+}
+
+impl Version {
+    /// The words for it in a parameter.
+    pub const NAMES: &[&str] = &["3.4", "3.6"];
+
+    /// The version of this name; the current one for any other.
+    #[must_use]
+    pub fn named(name: &str) -> Version {
+        if name == "3.4" { Version::V34 } else { Version::V36 }
+    }
+
+    /// What a member says that it is.
+    pub(crate) fn full(self) -> &'static str {
+        match self {
+            Version::V34 => "3.4.23",
+            Version::V36 => "3.6.5",
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A node on a host: what it keeps goes to the host's disk before what it says goes to the others, and what is committed is applied to the
+//! state of the store.
+
+mod files;
+mod peers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use picklock_model::time::Monotonic;
+use picklock_sim::host::{Host, Origin};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::bytes::framed;
+use crate::entry::{Content, Entry, MemberId};
+use crate::message::Message;
+use crate::node::{NoLeader, Node, Outcome, Role, Rules};
+use files::Files;
+use peers::Parcel;
+
+/// The state that the entries of a log change, alike on every member. It is the same after the same entries: it draws nothing, and reads
+/// no clock to decide what an entry does.
+pub trait State: Send + 'static {
+    /// Applies an entry.
+    fn apply(&mut self, host: &Host, applied: Applied<'_>);
+
+    /// The member plays another part in this term.
+    fn turns(&mut self, host: &Host, role: Role, term: u64);
+
+    /// Goes on from this state, which another member or an earlier life has saved.
+    fn restore(&mut self, host: &Host, state: &[u8]);
+
+    /// The state as bytes.
+    fn save(&self) -> Vec<u8>;
+}
+
+/// An entry that is to be applied.
+#[derive(Clone, Copy, Debug)]
+pub struct Applied<'e> {
+    /// Its place in the log.
+    pub index: u64,
+    /// The term in which it was made.
+    pub term: u64,
+    /// The message that brought it about.
+    pub origin: Origin,
+    /// The change; none for an entry that concerns the log alone.
+    pub data: Option<&'e [u8]>,
+}
+
+/// The times of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// The span of a tick, in which a leader sends one heartbeat.
+    pub tick: Duration,
+    /// An election timeout, in ticks.
+    pub election_ticks: u32,
+    /// See [`Rules::asks_first`].
+    pub asks_first: bool,
+    /// False if what is written is not synced: a loss of power undoes it.
+    pub syncs: bool,
+}
+
+/// One member of a group.
+pub struct Replica<S> {
+    /// Its host.
+    pub host: Host,
+    /// The times of the group.
+    pub timing: Timing,
+    inner: Mutex<Inner<S>>,
+}
+
+struct Inner<S> {
+    node: Node,
+    state: S,
+    files: Files,
+    applied: u64,
+    /// When the last tick was.
+    ticked: Monotonic,
+    peers: BTreeMap<MemberId, mpsc::Sender<Parcel>>,
+    /// Reads that nobody has confirmed yet, by number.
+    reads: BTreeMap<u64, oneshot::Sender<()>>,
+    last_read: u64,
+    /// Confirmed reads that wait until so much is applied.
+    confirmed: Vec<(u64, oneshot::Sender<()>)>,
+}
+
+impl<S: State> Replica<S> {
+    /// Starts the member of this number. `peers` are all members with their addresses on the port of members, itself included.
+    ///
+    /// It finds on its disk what it has kept in an earlier life. `first` is true for the member of a new group that is to be elected
+    /// at once.
+    pub fn start(
+        host: &Host,
+        id: MemberId,
+        peers: &[(MemberId, String)],
+        timing: Timing,
+        (port, first): (u16, bool),
+        mut state: S,
+    ) -> Arc<Replica<S>> {
+        let files = Files::new(host.disk(), timing.syncs);
+        let stored = files.stored();
+        let is_new = stored.vote.term == 0;
+        if let Some(snapshot) = &stored.snapshot {
+            state.restore(host, &snapshot.state);
+        }
+        let applied = stored.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
+        let members: BTreeSet<MemberId> = peers.iter().map(|(member, _)| *member).collect();
+        let rules = Rules { election_ticks: timing.election_ticks, asks_first: timing.asks_first };
+        let drawing = host.clone();
+        let draw = Box::new(move |bound: u32| drawing.rng().below(u64::from(bound)) as u32);
+        let mut node = Node::new(id, members, rules, stored, draw);
+        if first && is_new {
+            node.hurry();
+        }
+        let (mut senders, mut queues) = (BTreeMap::new(), Vec::new());
+        for (member, address) in peers.iter().filter(|(member, _)| *member != id) {
+            let (sender, queue) = peers::queue();
+            senders.insert(*member, sender);
+            queues.push((address.clone(), queue));
+        }
+        let inner = Inner {
+            node,
+            state,
+            files,
+            applied,
+            ticked: host.monotonic(),
+            peers: senders,
+            reads: BTreeMap::new(),
+            last_read: 0,
+            confirmed: Vec::new(),
+        };
+        let replica = Arc::new(Replica { host: host.clone(), timing, inner: Mutex::new(inner) });
+        let patience = Duration::from_secs(1) + timing.tick * timing.election_ticks;
+        for (address, queue) in queues {
+            host.spawn(peers::speak(host.clone(), patience, (address, port), queue));
+        }
+        let taking = Arc::clone(&replica);
+        let take: peers::Take = Arc::new(move |origin, message| taking.take(origin, message));
+        host.spawn(peers::listen(host.clone(), port, take));
+        host.spawn(Arc::clone(&replica).keep_time());
+        replica
+    }
+
+    /// Looks at the node and at the state, and may change the state in what no other member has.
+    pub fn with<T>(&self, look: impl FnOnce(&Node, &mut S) -> T) -> T {
+        let inner = &mut *self.inner();
+        look(&inner.node, &mut inner.state)
+    }
+
+    /// Has a change appended to the log, in the service of a message.
+    ///
+    /// # Errors
+    /// When nobody is known who leads. Otherwise it may still come to nothing.
+    pub fn propose(&self, origin: Origin, data: Vec<u8>) -> Result<(), NoLeader> {
+        self.act(origin, |node| node.propose(origin, data))
+    }
+
+    /// Waits until everything is applied here that was committed when this was called.
+    ///
+    /// # Errors
+    /// When nobody is known who leads. Without a majority it waits for ever.
+    pub async fn read(&self, origin: Origin) -> Result<(), NoLeader> {
+        let (done, outcome) = oneshot::channel();
+        let number = {
+            let inner = &mut *self.inner();
+            inner.last_read += 1;
+            inner.reads.insert(inner.last_read, done);
+            inner.last_read
+        };
+        self.act(origin, |node| node.read(number))?;
+        outcome.await.map_err(|_| NoLeader)
+    }
+
+    /// Saves the state and forgets the entries that it stands for.
+    pub fn compact(&self) {
+        let inner = &mut *self.inner();
+        let state = inner.state.save();
+        inner.node.compact(inner.applied, state);
+        if let Some(snapshot) = inner.node.snapshot() {
+            inner.files.replace(snapshot, inner.node.entries_from(snapshot.index + 1));
+        }
+    }
+
+    /// True if the last three ticks did not come: the process stood still, or still does not run as it should.
+    pub fn has_missed_ticks(&self) -> bool {
+        let ticked = self.inner().ticked;
+        self.host.monotonic().since(ticked) > 3 * self.timing.tick
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner<S>> {
+        self.inner.lock().expect("nothing panics while it holds the node")
+    }
+
+    /// Has the node do something in the service of a message, and does what comes of it.
+    fn act<T>(&self, origin: Origin, act: impl FnOnce(&mut Node) -> T) -> T {
+        let inner = &mut *self.inner();
+        let result = act(&mut inner.node);
+        let outcome = inner.node.take_outcome();
+        inner.follow_up(&self.host, origin, outcome);
+        result
+    }
+
+    /// Takes a message of another member.
+    fn take(&self, origin: Origin, message: Message) {
+        if message.to == self.inner().node.id() {
+            self.act(origin, |node| node.step(message));
+        }
+    }
+
+    /// Ticks. Ticks that were missed, as in a pause, are one.
+    async fn keep_time(self: Arc<Self>) {
+        let began = self.host.monotonic();
+        let tick = self.timing.tick.max(Duration::from_millis(1));
+        loop {
+            let passed = self.host.monotonic().since(began).as_nanos() / tick.as_nanos();
+            self.host.sleep_until(began + tick * u32::try_from(passed + 1).unwrap_or(u32::MAX)).await;
+            self.inner().ticked = self.host.monotonic();
+            self.act(Origin::default(), Node::tick);
+        }
+    }
+}
+
+impl<S: State> Inner<S> {
+    fn follow_up(&mut self, host: &Host, origin: Origin, outcome: Outcome) {
+        if let Some(vote) = outcome.vote {
+            self.files.keep_vote(vote);
+        }
+        if let Some(snapshot) = &outcome.installed {
+            self.files.replace(snapshot, &[]);
+            self.state.restore(host, &snapshot.state);
+            self.applied = snapshot.index;
+        }
+        if let Some(first) = outcome.changed_from {
+            self.files.append(self.node.entries_from(first));
+        }
+        for message in outcome.messages {
+            if let Some(peer) = self.peers.get(&message.to) {
+                // Who does not listen misses it, and is sent it again.
+                let _ = peer.try_send(Parcel { origin, bytes: framed(&message) });
+            }
+        }
+        if let Some(role) = outcome.role {
+            self.state.turns(host, role, self.node.term());
+        }
+        for entry in outcome.committed {
+            self.apply(host, &entry);
+        }
+        for (number, index) in outcome.readable {
+            if let Some(done) = self.reads.remove(&number) {
+                self.confirmed.push((index, done));
+            }
+        }
+        for (_, done) in self.confirmed.extract_if(.., |(index, _)| *index <= self.applied) {
+            // Who asked may be gone.
+            let _ = done.send(());
+        }
+    }
+
+    fn apply(&mut self, host: &Host, entry: &Entry) {
+        self.applied = entry.index;
+        let data = match &entry.content {
+            Content::Data(data) => Some(data.as_slice()),
+            _ => None,
+        };
+        let Entry { term, index, origin, .. } = *entry;
+        self.state.apply(host, Applied { index, term, origin, data });
+    }
+}
