@@ -12,6 +12,7 @@ use std::num::NonZero;
 mod budget_overlap;
 mod clock_rollback;
 mod database_failover;
+mod etcd_or_redlock;
 mod experiment;
 mod granularity;
 mod lab;
@@ -54,6 +55,7 @@ pub const ALL: &[&Experiment] = &[
     &database_failover::EXPERIMENT,
     &lease_clock::EXPERIMENT,
     &pooled_advisory::EXPERIMENT,
+    &etcd_or_redlock::EXPERIMENT,
 ];
 
 /// The experiment of this name.
