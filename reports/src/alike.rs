@@ -1,4 +1,5 @@
-//! Two runs of one plan on different servers, as the clients see them: alike, or where they part.
+//! Two runs of one plan on different servers, as the clients see them: alike, or where they part. What a server says of itself, such as a place
+//! in its source, is left out.
 
 use picklock_campaign::check::Checked;
 use picklock_model::trace::{Event, Role, What};
@@ -94,7 +95,11 @@ fn seen_by(run: &Checked, client: usize) -> Vec<Seen> {
     };
     let words = |event: &Event| {
         // In whose service a server answers is what we know of the simulated one, and nobody sees.
-        let said = names.say(&Event { grant: None, ..event.clone() });
+        let mut event = Event { grant: None, ..event.clone() };
+        if let What::Sent { bytes, .. } = &mut event.what {
+            *bytes = bytes.saturating_sub(run.wire.of_itself(event.id));
+        }
+        let said = names.say(&event);
         let text = run.wire.get(&event.id).map(|text| format!(": {text}")).unwrap_or_default();
         format!("{} {said}{text}", names.host(event.host))
     };

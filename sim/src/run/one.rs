@@ -154,11 +154,12 @@ fn ignores_loss(belief: Belief) -> Belief {
 
 /// Keeps what goes to members of this kind and comes from them. What the resource is asked is in the trace anyway.
 fn keeper_of(store: &Store) -> Keeper {
-    let spec = Arc::clone(&store.spec);
-    Keeper::new(Arc::new(move |role| match role {
+    let (spec, counts) = (Arc::clone(&store.spec), Arc::clone(&store.spec));
+    let open = move |role| match role {
         Role::Leader | Role::Follower | Role::Monitor | Role::Proxy => reading(&spec, role),
-        Role::Client | Role::Resource => Box::new(|_, _| None),
-    }))
+        Role::Client | Role::Resource => Box::new(|_: bool, _: &[u8]| None) as Reading,
+    };
+    Keeper::new(Arc::new(open), Arc::new(move |role, bytes| counts.of_itself(role, bytes)))
 }
 
 /// Reads one connection to a member of this role.

@@ -12,12 +12,57 @@ pub(crate) type Reading = Box<dyn FnMut(bool, &[u8]) -> Option<String> + Send>;
 /// Begins to read a connection to a member of this role.
 type Open = Arc<dyn Fn(Role) -> Reading + Send + Sync>;
 
+/// Counts the bytes of a reply of a member of this role that are about the server itself.
+type Count = Arc<dyn Fn(Role, &[u8]) -> u32 + Send + Sync>;
+
 /// The content of segments, by the event of their sending.
-pub type Wire = BTreeMap<EventId, String>;
+#[derive(Clone, Debug, Default)]
+pub struct Wire {
+    said: BTreeMap<EventId, String>,
+    of_itself: BTreeMap<EventId, u32>,
+}
+
+impl Wire {
+    /// Of no segment.
+    #[must_use]
+    pub fn new() -> Wire {
+        Wire::default()
+    }
+
+    /// The content of the segment that this event sent, in words. None if it was not kept, or cannot be read.
+    #[must_use]
+    pub fn get(&self, sent: &EventId) -> Option<&String> {
+        self.said.get(sent)
+    }
+
+    /// The bytes of the segment that this event sent that are about the server itself.
+    #[must_use]
+    pub fn of_itself(&self, sent: EventId) -> u32 {
+        self.of_itself.get(&sent).copied().unwrap_or(0)
+    }
+
+    /// True if no content is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+
+    /// Adds the content of the segment that this event sent.
+    pub fn insert(&mut self, sent: EventId, said: String) {
+        self.said.insert(sent, said);
+    }
+}
+
+impl FromIterator<(EventId, String)> for Wire {
+    fn from_iter<T: IntoIterator<Item = (EventId, String)>>(said: T) -> Wire {
+        Wire { said: said.into_iter().collect(), of_itself: BTreeMap::new() }
+    }
+}
 
 /// Keeps what segments say, in words: the bytes themselves are gone with the segment.
 pub(crate) struct Keeper {
     open: Open,
+    of_itself: Count,
     kept: Mutex<Kept>,
 }
 
@@ -28,8 +73,8 @@ struct Kept {
 }
 
 impl Keeper {
-    pub(crate) fn new(open: Open) -> Keeper {
-        Keeper { open, kept: Mutex::default() }
+    pub(crate) fn new(open: Open, of_itself: Count) -> Keeper {
+        Keeper { open, of_itself, kept: Mutex::default() }
     }
 
     /// Keeps what a segment says. It is read outside of the world's lock, as all code is that others wrote.
@@ -38,6 +83,10 @@ impl Keeper {
         let reading = kept.readings.entry(conn).or_insert_with(|| (self.open)(role));
         if let Some(said) = reading(request, bytes) {
             kept.wire.insert(sent, said);
+        }
+        let of_itself = if request { 0 } else { (self.of_itself)(role, bytes) };
+        if of_itself > 0 {
+            kept.wire.of_itself.insert(sent, of_itself);
         }
     }
 

@@ -131,6 +131,10 @@ impl StoreSpec for Postgres {
         ACTIONS
     }
 
+    fn of_itself(&self, role: Role, reply: &[u8]) -> u32 {
+        if role == Role::Monitor { 0 } else { protocol::of_itself(reply) }
+    }
+
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
         if role == Role::Monitor {
             return std::str::from_utf8(bytes).ok().map(|text| text.trim_end().to_owned());

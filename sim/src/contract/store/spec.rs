@@ -100,6 +100,13 @@ pub trait StoreSpec: Send + Sync + 'static {
         None
     }
 
+    /// How many bytes of a reply of a member are about the server itself, such as a place in its source: what another server that answers the same
+    /// need not say.
+    fn of_itself(&self, role: Role, reply: &[u8]) -> u32 {
+        let _ = (role, reply);
+        0
+    }
+
     /// The reader of one connection to a member of this role, for a protocol whose segments cannot be read alone. `None` if
     /// [`decode`](StoreSpec::decode) reads each of them.
     fn reader(&self, role: Role) -> Option<Box<dyn ConnectionReader>> {

@@ -11,7 +11,7 @@ mod time;
 mod value;
 
 pub(crate) use backend::Replies;
-pub(crate) use describe::{describe_replies, describe_request};
+pub(crate) use describe::{describe_replies, describe_request, of_itself};
 pub(crate) use error::{Severity, SqlError};
 pub(crate) use frames::{Frame, Senseless, frame, frame_of, opening_of};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
