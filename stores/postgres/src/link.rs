@@ -23,6 +23,9 @@ pub(crate) struct Link {
 /// The version of the protocol.
 const VERSION: u32 = 196_608;
 
+/// How much is read at once: pgbouncer's `pkt_buf`.
+pub(crate) const CHUNK: usize = 4_096;
+
 fn broken() -> io::Error {
     io::ErrorKind::ConnectionReset.into()
 }
@@ -55,13 +58,19 @@ impl Link {
     /// The next message. May be dropped and called again.
     pub(crate) async fn next(&mut self) -> io::Result<Frame> {
         loop {
-            if let Some(frame) = frame(&mut self.received).map_err(|_| broken())? {
+            if let Some(frame) = self.received()? {
                 return Ok(frame);
             }
+            self.received.reserve(CHUNK);
             if self.stream.read_buf(&mut self.received).await? == 0 {
                 return Err(broken());
             }
         }
+    }
+
+    /// The next message, if it is there.
+    pub(crate) fn received(&mut self) -> io::Result<Option<Frame>> {
+        frame(&mut self.received).map_err(|_| broken())
     }
 
     /// The message of the server to which its last one belongs.

@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt as _;
 use super::backend::Backend;
 use super::pool::Pool;
 use super::rules::Mode;
-use crate::link;
+use crate::link::{self, CHUNK};
 use crate::protocol::{Frame, Opening, Replies, Senseless, SqlError, frame, opening};
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.
@@ -27,6 +27,11 @@ pub(super) async fn serve(pool: Arc<Pool>, stream: Stream) {
 /// The secret of a client: it protects nothing, nobody in a simulated world guesses.
 fn secret(number: i32) -> i32 {
     number.wrapping_mul(0x5bd1_e995)
+}
+
+/// Messages as one segment.
+fn bytes_of(messages: &[Frame]) -> Vec<u8> {
+    messages.iter().flat_map(|message| message.bytes.iter().copied()).collect()
 }
 
 struct Client {
@@ -52,11 +57,16 @@ impl Client {
             return Ok(());
         }
         loop {
-            while let Some(message) = self.message()? {
-                if message.kind == b'X' {
-                    return Ok(());
-                }
-                self.pass_on(&message).await?;
+            let (mut messages, mut leaves) = (Vec::new(), false);
+            while !leaves && let Some(message) = self.message()? {
+                leaves = message.kind == b'X';
+                messages.extend(Some(message).filter(|_| !leaves));
+            }
+            if !messages.is_empty() {
+                self.pass_on(&messages).await?;
+            }
+            if leaves {
+                return Ok(());
             }
             self.move_on().await?;
         }
@@ -100,6 +110,7 @@ impl Client {
     }
 
     async fn read(&mut self) -> io::Result<()> {
+        self.received.reserve(CHUNK);
         match self.stream.read_buf(&mut self.received).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(()),
@@ -117,8 +128,8 @@ impl Client {
         self.stream.write_for(self.stream.origin(), &replies.0).await
     }
 
-    /// Passes a message on to the server, by the connection that the client is lent.
-    async fn pass_on(&mut self, message: &Frame) -> io::Result<()> {
+    /// Passes messages on to the server, in one segment, by the connection that the client is lent.
+    async fn pass_on(&mut self, messages: &[Frame]) -> io::Result<()> {
         let origin = self.stream.origin();
         if self.lent.is_none() {
             let backend = match self.pool.take().await {
@@ -133,16 +144,17 @@ impl Client {
         }
         let Some(lent) = &mut self.lent else { return Ok(()) };
         lent.idle = false;
-        lent.awaited += u32::from(message.is_answered());
-        if lent.backend.link.send(origin, &message.bytes).await.is_err() {
+        lent.awaited += messages.iter().map(|message| u32::from(message.is_answered())).sum::<u32>();
+        if lent.backend.link.send(origin, &bytes_of(messages)).await.is_err() {
             self.server_lost().await?;
         }
         Ok(())
     }
 
-    /// Waits for the client or the server, and passes on what the server says.
+    /// Waits for the client or the server, and passes on what the server says, in as many segments as it came.
     async fn move_on(&mut self) -> io::Result<()> {
         let Some(lent) = &mut self.lent else { return self.read().await };
+        self.received.reserve(CHUNK);
         let said = tokio::select! {
             biased;
             said = lent.backend.link.next() => said,
@@ -154,8 +166,12 @@ impl Client {
             }
         };
         let Ok(said) = said else { return self.server_lost().await };
+        let mut all = vec![said];
+        while let Some(more) = lent.backend.link.received()? {
+            all.push(more);
+        }
         let origin: Origin = lent.backend.link.origin();
-        if let Some(status) = said.status() {
+        for status in all.iter().filter_map(Frame::status) {
             lent.awaited = lent.awaited.saturating_sub(1);
             lent.idle = status == b'I' && lent.awaited == 0;
         }
@@ -164,7 +180,7 @@ impl Client {
             self.pool.lent(self.number, None);
             self.pool.put(lent.backend);
         }
-        self.stream.write_for(origin, &said.bytes).await
+        self.stream.write_for(origin, &bytes_of(&all)).await
     }
 
     /// The server has closed the connection that the client was lent.

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use picklock_model::plan::Action;
+use picklock_model::trace::What;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
+use tokio_postgres::types::Type;
 
 use super::world::{Script, ask, at, connect_to, ms, play_with};
 use crate::{Mode, Postgres, Rules};
@@ -46,6 +48,34 @@ fn whoever_is_lent_the_connection_of_a_holder_has_its_lock() {
         })
     };
     play(pooled(Mode::Transaction, 1), &[script]);
+}
+
+#[test]
+fn what_comes_in_one_segment_is_passed_on_in_one() {
+    let script: Script = |host| {
+        Box::pin(async move {
+            let one = connect(&host).await;
+            // Five messages with more than 64 bytes, and as many in the answer.
+            one.query_typed("SELECT pg_try_advisory_lock($1)", &[(&7_i64, Type::INT8)]).await.unwrap();
+        })
+    };
+    let kind = pooled(Mode::Transaction, 1);
+    let (run, _) = play_with(Engine::Event, kind, Duration::from_secs(4_000), &[script], Vec::new());
+    let sizes = |from: &str, to: &str| -> Vec<u32> {
+        let name = |host| run.trace.host_name(host);
+        let sent = run.trace.events.iter().filter(|event| name(event.host) == from);
+        sent.filter_map(|event| match event.what {
+            What::Sent { peer, bytes, .. } if name(peer) == to => Some(bytes),
+            _ => None,
+        })
+        .collect()
+    };
+    // A startup and the query; the goodbye of the client goes no further.
+    let asked = sizes("client-1", "pooler-1");
+    assert_eq!(sizes("pooler-1", "node-1")[1..], asked[1..2]);
+    let answered = sizes("node-1", "pooler-1");
+    assert_eq!(sizes("pooler-1", "client-1").last(), answered.last());
+    assert!(answered.last().is_some_and(|bytes| *bytes > 64), "{answered:?}");
 }
 
 #[test]
