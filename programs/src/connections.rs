@@ -33,10 +33,16 @@ pub(crate) struct Connections {
     events: UnboundedSender<HostEvent>,
 }
 
-/// An open port.
+/// An open port. Its task ends with it.
 struct Door {
     port: u16,
     task: Task,
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 /// A connection to another host. Its tasks end with it.
@@ -179,7 +185,7 @@ impl Connections {
             group.closed(other, Ending::Eof);
         }
         self.sockets.remove(&socket);
-        self.doors.remove(&socket).iter().for_each(|door| door.task.abort());
+        self.doors.remove(&socket);
     }
 }
 

@@ -10,6 +10,7 @@ use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
+use picklock_sim::store::Switch;
 use picklock_supervisor::{Broken, Clock, Group, Pool, Setup, Status, Step, What as Does};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
@@ -84,13 +85,23 @@ pub(crate) fn start(host: &Host, setup: &Setup, beginning: Beginning) -> Handle 
     Handle { to, lines, exit_report }
 }
 
-/// Runs a server as the process of this host until the host stops. What its log says of who leads is recorded.
-pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>) {
-    let (driver, _) =
-        Driver::new(&host, &setup, Beginning::Started, Consumer::Log { says: leads, leads: false });
-    let exit_report = Arc::clone(&driver.exit_report);
-    driver.run().await;
-    let report = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+/// Runs a server as the process of this host until the host stops, for as long as its switch is on. What its log says of who leads is recorded.
+pub(crate) async fn serve(host: Host, setup: Setup, leads: fn(&str) -> Option<bool>, switch: Switch) {
+    let mut report = ExitReport::default();
+    let mut is_over = false;
+    while !is_over {
+        switch.becomes(true).await;
+        let log = Consumer::Log { says: leads, leads: false };
+        let (driver, _) = Driver::new(&host, &setup, Beginning::Started, log);
+        let exit_report = Arc::clone(&driver.exit_report);
+        is_over = tokio::select! {
+            biased;
+            // Its process ends with its driver, and its connections with it.
+            () = switch.becomes(false) => false,
+            () = driver.run() => true,
+        };
+        report = exit_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    }
     let status = report.status.map(|status| status.to_string()).unwrap_or_default();
     HostDriver::of(&host).abort_run(format!("the server of {} {status}{}", host.name(), report.details()));
 }

@@ -40,7 +40,7 @@ impl Ensemble {
     /// Its one store.
     pub(crate) fn store(self) -> (Topology, Store) {
         let ensemble = self.kind.ensemble.expect("the kind was chosen by it");
-        (Topology { stores: 1, replicated: self.members > 1 }, servers::real(ensemble(self.members)))
+        (Topology { stores: 1, replicated: self.members > 1 }, servers::real(ensemble(self.members), None))
     }
 }
 

@@ -12,7 +12,9 @@ use picklock_sim::design::Design;
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{FirstFiles, Keeps, Server, ServerContext, Store, StoreSpec, complete};
+use picklock_sim::store::{
+    FirstFiles, Keeps, Serve, Server, ServerContext, Store, StoreSpec, Switch, complete,
+};
 use picklock_stores::KINDS;
 use picklock_supervisor::Syncs;
 use tempfile::TempDir;
@@ -31,18 +33,18 @@ pub const SUFFIX: &str = "@real";
 /// # Errors
 /// When the kind knows no real server for what the design needs; a fragment. The design is spelled with a [`SUFFIX`] then.
 pub fn on_real_servers(mut design: Design) -> Result<Design, String> {
-    let Some(store) = design.store.take() else { return Err("it has no stores".to_owned()) };
-    if store.is_real() {
+    let Some(Store { spec, server }) = design.store.take() else { return Err("it has no stores".to_owned()) };
+    let Server::Simulated(simulated) = server else {
         return Err("its servers are real ones already".to_owned());
-    }
-    let spec = store.spec;
+    };
     let settings = complete(spec.params(), &Settings::default(), LEASE);
     let members = spec.members(design.topology, &settings);
-    if members.iter().any(|member| spec.real_server(member, &members, &settings).is_none()) {
+    let mut programs = members.iter().filter(|member| spec.has_program(member));
+    if programs.any(|member| spec.real_server(member, &members, &settings).is_none()) {
         return Err(format!("picklock does not start real servers of {} in this way", spec.name()));
     }
     design.name = format!("{}{SUFFIX}", design.name).into();
-    design.store = Some(real(spec));
+    design.store = Some(real(spec, Some(simulated)));
     Ok(design)
 }
 
@@ -64,10 +66,14 @@ pub fn version(kind: &str) -> Option<String> {
     (kind.real.as_ref()?.version)()
 }
 
-/// Stores of this kind, served by its real servers.
-pub(crate) fn real(spec: Arc<dyn StoreSpec>) -> Store {
+/// Stores of this kind, served by its real servers, and by the simulated ones for members that have no program.
+pub(crate) fn real(spec: Arc<dyn StoreSpec>, simulated: Option<Serve>) -> Store {
     let served = Arc::clone(&spec);
-    Store { spec, server: Server::Real(Arc::new(move |context| serve(&*served, context))) }
+    let serve = move |context: ServerContext| match &simulated {
+        Some(simulated) if !served.has_program(&context.member) => simulated(context),
+        _ => serve(&*served, context),
+    };
+    Store { spec, server: Server::Real(Arc::new(serve)) }
 }
 
 /// The files that a member of a run left behind.
@@ -198,5 +204,10 @@ fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()>
             (setup.home, setup.syncs) = (Some(path), Some(syncs));
         }
     }
-    Box::pin(driver::serve(context.host, setup, server.leads))
+    // An agent starts its server.
+    let switch = Switch::new(server.agent.is_none());
+    if let Some(agent) = server.agent {
+        context.host.spawn(agent.run(context.host.clone(), switch.clone()));
+    }
+    Box::pin(driver::serve(context.host, setup, server.leads, switch))
 }

@@ -6,6 +6,7 @@
 mod kind;
 mod member;
 mod reader;
+mod real;
 mod server;
 mod settings;
 mod spec;
@@ -13,8 +14,9 @@ mod spec;
 pub use kind::{Installed, StoreKind, StoreParams};
 pub use member::{Member, StoreAddress, Topology};
 pub use reader::ConnectionReader;
+pub use real::{Agent, FirstFiles, Keeps, RealServer, Switch};
 pub(crate) use server::OwnServer;
 pub use server::{Serve, Server, ServerContext, SimulatedStore, Store};
 pub(crate) use settings::{admits, has_actions};
 pub use settings::{complete, setting};
-pub use spec::{FirstFiles, Keeps, OwnAction, RealServer, STORES, StoreSpec};
+pub use spec::{OwnAction, STORES, StoreSpec};

@@ -2,11 +2,11 @@
 //! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
 //! started and found. The world knows none of this: it runs the programs of hosts.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::member::{Member, StoreAddress, Topology};
 use super::reader::ConnectionReader;
+use super::real::RealServer;
 use crate::contract::param::Param;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
@@ -93,6 +93,12 @@ pub trait StoreSpec: Send + Sync + 'static {
         None
     }
 
+    /// True if the product has a program for this member. One for which it has none is simulated beside the real servers.
+    fn has_program(&self, member: &Member) -> bool {
+        let _ = member;
+        true
+    }
+
     /// The content of a segment to a member (`request`), or of one from it, in the words of its protocol, as a story shows it.
     /// `None` if it cannot be read alone.
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
@@ -128,46 +134,4 @@ pub struct OwnAction {
     pub name: &'static str,
     /// The effect of the action, in one line.
     pub doc: &'static str,
-}
-
-/// How the real server of a member is run, as an unmodified process.
-#[derive(Clone, Debug)]
-pub struct RealServer {
-    /// Program and arguments. It runs in a network of its own, takes connections from every host of it, finds the others by
-    /// their names, and has an empty home directory.
-    pub command: Vec<String>,
-    /// The files that a restart finds in the home directory.
-    pub keeps: Keeps,
-    /// The files that its first start finds in the home directory. `None` if it finds nothing.
-    pub files: Option<FirstFiles>,
-    /// The leadership of this member by a line of its log: it leads from now on, or no more. `None` for any other line.
-    pub leads: fn(&str) -> Option<bool>,
-}
-
-impl RealServer {
-    /// One that starts from nothing each time, and whose log is not read.
-    #[must_use]
-    pub fn new(command: Vec<String>) -> RealServer {
-        RealServer { command, keeps: Keeps::Nothing, files: None, leads: |_| None }
-    }
-}
-
-/// The files that the first start of a real server finds: they are made once for the machine, kept, and copied for each server.
-#[derive(Clone, Debug)]
-pub struct FirstFiles {
-    /// Their name among those that are kept; another version of the server has another one.
-    pub name: String,
-    /// Makes them in this empty directory. An error is a fragment.
-    pub make: fn(&Path) -> Result<(), String>,
-}
-
-/// The files that a real server finds in its home directory when it is started anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
-    /// Nothing.
-    Nothing,
-    /// The files that it left; after a loss of power, those that it synced.
-    Synced,
-    /// The files that it left, also after a loss of power: a server that syncs what it acknowledges misses nothing that it would miss.
-    All,
 }
