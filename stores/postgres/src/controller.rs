@@ -25,9 +25,9 @@ use crate::PORT;
 use crate::link::Link;
 
 /// What a primary asks.
-pub(crate) const ASKS: &[u8] = b"do I lead?\n";
+const ASKS: &[u8] = b"do I lead?\n";
 /// The answer to the primary.
-pub(crate) const CONFIRMED: &[u8] = b"yes\n";
+const CONFIRMED: &[u8] = b"yes\n";
 /// The answer to a primary that is one no more.
 const REPLACED: &[u8] = b"no\n";
 
@@ -50,6 +50,46 @@ impl Controller {
 
     fn set(&self, asked: Option<Monotonic>) {
         *self.asked.lock().expect("nothing panics while it holds this lock") = asked;
+    }
+}
+
+/// A primary's connection to its controller.
+pub(crate) struct Question {
+    host: Host,
+    controller: String,
+    stream: Option<Stream>,
+}
+
+impl Question {
+    /// No connection yet, to the controller on that host.
+    pub(crate) fn new(host: Host, controller: String) -> Question {
+        Question { host, controller, stream: None }
+    }
+
+    /// Asks once, and waits so long for the answer: true if this primary leads, false if it was replaced. None without an answer; then the next
+    /// question goes by a new connection.
+    pub(crate) async fn ask(&mut self, patience: Duration) -> Option<bool> {
+        let host = self.host.clone();
+        let answer = host.timeout(patience, self.answer()).await.ok().and_then(Result::ok);
+        if answer.is_none() {
+            self.stream = None;
+        }
+        answer
+    }
+
+    async fn answer(&mut self) -> io::Result<bool> {
+        if self.stream.is_none() {
+            self.stream = Some(self.host.connect(&self.controller, PORT).await?);
+        }
+        let Some(open) = &mut self.stream else { return Err(io::ErrorKind::NotConnected.into()) };
+        open.write_for(Origin::default(), ASKS).await?;
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\n") {
+            if open.read_buf(&mut answer).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(answer == CONFIRMED)
     }
 }
 

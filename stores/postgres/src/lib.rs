@@ -14,11 +14,11 @@
 //! | room | what |
 //! | --- | --- |
 //! | `spec` | PostgreSQL as a store kind: its name, its hosts, its parameters (`params`) |
+//! | `real` | how the real programs are run: PostgreSQL's servers, and pgbouncer |
 //! | `pooler` | a pooler between clients and a server |
 //! | `server` | the simulated server |
 //! | `controller` | who has a standby lead |
 //! | `link` | the connection of a pooler, a standby or a controller to a server |
-//! | `real` | how the real server is run |
 //! | `protocol` | messages of both directions with the values and errors that they carry, and their words in a story |
 //! | `tests` | scripts whose replies a real server has given, servers in a world, hostile bytes |
 //!

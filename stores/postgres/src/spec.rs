@@ -14,7 +14,7 @@ use picklock_sim::store::{
     StoreSpec, Topology,
 };
 
-use crate::params::{DOWN_AFTER, FENCED, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
+use crate::params::{DOWN_AFTER, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
 use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, serve_configured};
 use crate::{PORT, controller, protocol, real};
@@ -123,8 +123,13 @@ impl StoreSpec for Postgres {
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
         // How it is configured beside that is the simulated server's own.
-        let is_plain = self.keepalive == Keepalive::default() && self.pooler.is_none();
-        real::server(member, members, settings).filter(|_| is_plain)
+        let is_plain = self.keepalive == Keepalive::default();
+        real::server(member, members, settings, self.pooler).filter(|_| is_plain)
+    }
+
+    /// PostgreSQL has no failover manager.
+    fn has_program(&self, member: &Member) -> bool {
+        member.role != Role::Monitor
     }
 
     fn actions(&self) -> &'static [OwnAction] {
@@ -162,23 +167,10 @@ impl SimulatedStore for Postgres {
 /// A standby asks again after 5 s (`wal_retrieve_retry_interval`) when it has lost its primary.
 const FOLLOWS_AGAIN: Duration = Duration::from_secs(6);
 
-/// How often a primary asks its controller in the time that this waits, and for which part of that time it serves without an answer.
-const ASKS: u32 = 4;
-const SERVES_PERCENT: u32 = 80;
-
 impl Postgres {
     /// How a server of a store is configured.
     fn config(&self, context: &ServerContext) -> Config {
         let settings = &context.settings;
-        let down_after = settings.get(DOWN_AFTER);
-        let controller = context.of_role(Role::Monitor).next();
-        let pair = controller.map(|controller| Pair {
-            primary: (context.member.role == Role::Follower)
-                .then(|| context.of_role(Role::Leader).next().map(Member::address).unwrap_or_default()),
-            controller: controller.address(),
-            fenced: (settings.get(FENCED) == "yes").then(|| down_after * SERVES_PERCENT / 100),
-            interval: down_after / ASKS,
-        });
         Config {
             keepalive: self.keepalive,
             leases: self.leases,
@@ -188,7 +180,7 @@ impl Postgres {
                 _ => Commits::Local,
             },
             forgets: settings.get(FSYNC) == "off",
-            pair,
+            pair: Pair::of(&context.member, &context.members, settings),
         }
     }
 }

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
+use picklock_sim::store::Member;
+
+use crate::params::{DOWN_AFTER, FENCED};
 use crate::server::keepalive::Keepalive;
 use crate::server::settings::Commits;
 
@@ -31,4 +36,22 @@ pub(crate) struct Pair {
     pub(crate) fenced: Option<Duration>,
     /// How often it asks for one.
     pub(crate) interval: Duration,
+}
+
+/// How often a primary asks its controller in the time that this waits, and for which part of that time it serves without an answer.
+const ASKS: u32 = 4;
+const SERVES_PERCENT: u32 = 80;
+
+impl Pair {
+    /// The place of this member among those of its store. None if the store has no controller.
+    pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Option<Pair> {
+        let address = |role| members.iter().find(|other| other.role == role).map(Member::address);
+        let down_after = settings.get(DOWN_AFTER);
+        Some(Pair {
+            primary: (member.role == Role::Follower).then(|| address(Role::Leader).unwrap_or_default()),
+            controller: address(Role::Monitor)?,
+            fenced: (settings.get(FENCED) == "yes").then(|| down_after * SERVES_PERCENT / 100),
+            interval: down_after / ASKS,
+        })
+    }
 }

@@ -1,5 +1,6 @@
 //! Tests of the whole machine: what it says beside what PostgreSQL says, and how it behaves in a world.
 
+mod agent;
 mod hostile;
 mod pooled;
 mod random;
