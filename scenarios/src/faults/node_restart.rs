@@ -3,10 +3,14 @@
 //!
 //! A store that forgets a lock may grant it again; a lock over many stores survives as long as fewer of them forget
 //! than its quorum overlaps by.
+//!
+//! With `restarts=poolers` the poolers before the stores die instead: clients lose their connections, and the stores, which run on, end the sessions
+//! of the pooler.
 
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Phase, Target, When};
+use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
 
 use super::clock_step::{hold, working};
@@ -15,7 +19,7 @@ use super::fault::Fault;
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
 use super::site::{AtSite, Where, here, servers};
-use picklock_sim::param::{Args, Param, Share, Shares, Spans};
+use picklock_sim::param::{Args, Param, Share, Shares, Spans, Word};
 use picklock_sim::params;
 
 /// Stores that restart together do so within this span, as those of one rack do.
@@ -25,7 +29,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "node-restart",
     number: "F10",
     doc: "stores die while a section works and come back soon",
-    params: params![TIMES, FORGETTING, HELD, CUT, RESTART_AFTER, AFTER, POWER_LOSS],
+    params: params![TIMES, RESTARTS, FORGETTING, HELD, CUT, RESTART_AFTER, AFTER, POWER_LOSS],
     from_points: true,
     last_section: any_section,
     applies,
@@ -41,6 +45,13 @@ pub(super) const FAULT: Fault = Fault {
         },
     }),
     served: &[],
+};
+
+const RESTARTS: Param<Word> = Param {
+    name: "restarts",
+    domain: Word(&["stores", "poolers"]),
+    default: "stores",
+    doc: "which servers die: stores, or the poolers before them; without a pooler none dies then",
 };
 
 pub(super) const FORGETTING: Param<Shares> = Param {
@@ -82,9 +93,11 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (power_loss, after) = (draw.get(POWER_LOSS), draw.get(AFTER));
     let count = draw.get(FORGETTING);
     let mut injections = Vec::new();
-    let (point, stores) = if draw.args().get(HELD) == Share::Random {
+    let poolers = draw.args().get(RESTARTS) == "poolers";
+    let (point, stores) = if poolers || draw.args().get(HELD) == Share::Random {
         let Some(point) = draw.entry(&[Phase::Work]) else { return injections };
-        (point, draw.some(draw.stores(), count))
+        let hosts = if poolers { draw.servers(|role| role == Role::Proxy) } else { draw.stores() };
+        (point, draw.some(hosts, count))
     } else {
         let (held, cut) = (draw.get(HELD), draw.get(CUT));
         let stores;

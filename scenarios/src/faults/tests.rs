@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use picklock_model::plan::{Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Target, When};
+use picklock_model::plan::{
+    Access, Action, ClientPlan, Edge, Injection, Phase, Plan, Point, Settings, Target, When,
+};
 use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{HostInfo, Role};
 use picklock_sim::design::Design;
-use picklock_sim::lock::LockError;
+use picklock_sim::lock::{BoxFuture, LockError};
 use picklock_sim::resource::HOST as RESOURCE;
-use picklock_sim::store::Topology;
+use picklock_sim::store::{Member, ServerContext, SimulatedStore, StoreSpec, Topology};
 
 use super::{ALL, Stage, TIMES, at_site_named, parse};
 use crate::scenario::Scenario;
@@ -224,6 +226,44 @@ fn the_clocks_of_all_replicas_may_be_moved_alone() {
 fn a_restart_hits_as_many_stores_as_asked() {
     let restart = scenario("[[fault]]\nkind = 'node-restart'\nforgetting = 3");
     assert_eq!(plan(&restart, &design(5, false), 1).injections.len(), 3);
+}
+
+/// Stores with a pooler before each.
+struct Pooled;
+
+impl StoreSpec for Pooled {
+    fn name(&self) -> &'static str {
+        "made-up"
+    }
+
+    fn members(&self, topology: Topology, _: &Settings) -> Vec<Member> {
+        let of = |name: &'static str, role| {
+            (1..=topology.stores).map(move |store| Member::new(format!("{name}-{store}"), store, role))
+        };
+        of("node", Role::Leader).chain(of("pooler", Role::Proxy)).collect()
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        1
+    }
+}
+
+impl SimulatedStore for Pooled {
+    fn serve(&self, _: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+}
+
+#[test]
+fn a_restart_of_poolers_hits_no_store() {
+    let restart = "[[fault]]\nkind = 'node-restart'\nrestarts = 'poolers'\nforgetting = 2\nheld = 1";
+    let topology = Topology { stores: 2, replicated: false };
+    let pooled =
+        Design::new("pooled", |_| async { Err(LockError::new("never made")) }).on_stores(topology, Pooled);
+    let found = injections(restart, &pooled);
+    let targets: BTreeSet<Vec<String>> = found.iter().map(|crash| hosts(&crash.target).to_vec()).collect();
+    assert_eq!(targets, BTreeSet::from([vec!["pooler-1".to_owned()], vec!["pooler-2".to_owned()]]));
+    assert!(plan(&scenario(restart), &design(2, false), 1).injections.is_empty());
 }
 
 #[test]
