@@ -27,9 +27,11 @@ pub(super) struct Pool {
 struct State {
     /// The one that was used last is lent first.
     free: Vec<Backend>,
-    /// How many there are, with those that are lent and those that are being made.
+    /// How many there are, with those that are lent and the one that is being made.
     count: usize,
-    /// Those who wait, in the order of their coming.
+    /// True while one is being made: there is never more than one such.
+    opening: bool,
+    /// Those who wait, in the order of their coming. There is a free connection only if nobody waits.
     queue: VecDeque<oneshot::Sender<Turn>>,
     /// What the server said of itself on the first connection.
     parameters: Option<Vec<u8>>,
@@ -38,13 +40,8 @@ struct State {
     last_client: i32,
 }
 
-/// The turn of a client.
-enum Turn {
-    /// This connection is free.
-    Take(Box<Backend>),
-    /// There is room for another one.
-    Open,
-}
+/// The turn of a client: a connection, or the reason why there is none.
+type Turn = Result<Box<Backend>, NoBackend>;
 
 /// What befalls a client that asks for a connection.
 #[derive(Debug)]
@@ -90,7 +87,7 @@ impl Pool {
     }
 
     /// What the server says of itself. The first client to come waits for a connection, and those after it for nothing.
-    pub(super) async fn parameters(&self) -> Result<Vec<u8>, NoBackend> {
+    pub(super) async fn parameters(self: &Arc<Self>) -> Result<Vec<u8>, NoBackend> {
         if let Some(known) = self.state().parameters.clone() {
             return Ok(known);
         }
@@ -113,75 +110,86 @@ impl Pool {
         self.state().clients.get(&client).copied().flatten()
     }
 
-    /// Lends a connection: the free one that was used last, a new one if there is room, or the next one that is given back.
-    pub(super) async fn take(&self) -> Result<Backend, NoBackend> {
-        let waiting = {
-            let mut state = self.state();
-            if let Some(backend) = state.free.pop() {
-                Err(Turn::Take(Box::new(backend)))
-            } else if state.count < self.rules.size {
-                state.count += 1;
-                Err(Turn::Open)
-            } else {
-                let (turn, waiting) = oneshot::channel();
-                state.queue.push_back(turn);
-                Ok(waiting)
+    /// Lends a connection: the free one that was used last, or the next one that is given back or made, whichever comes first.
+    pub(super) async fn take(self: &Arc<Self>) -> Result<Backend, NoBackend> {
+        loop {
+            let free = self.state().free.pop();
+            let mut backend = match free {
+                Some(backend) => backend,
+                None => *self.wait().await?,
+            };
+            if backend.link.is_quiet().await {
+                return Ok(backend);
             }
-        };
-        let turn = match waiting {
-            Err(turn) => turn,
-            Ok(waiting) => match self.host.timeout(PATIENCE, waiting).await {
-                Ok(turn) => turn.map_err(|_| NoBackend::Late)?,
-                Err(_) => return Err(NoBackend::Late),
-            },
-        };
-        if let Turn::Take(mut backend) = turn
-            && backend.link.is_quiet().await
-        {
-            return Ok(*backend);
-        }
-        match Backend::open(&self.host, &self.server).await {
-            Ok(backend) => Ok(backend),
-            Err(error) => {
-                self.lost();
-                Err(NoBackend::Down(error))
-            }
+            self.lost();
         }
     }
 
+    /// Waits for a turn; another connection is made meanwhile if there is room.
+    async fn wait(self: &Arc<Self>) -> Turn {
+        let (turn, waiting) = oneshot::channel();
+        self.state().queue.push_back(turn);
+        self.open_another();
+        match self.host.timeout(PATIENCE, waiting).await {
+            Ok(Ok(turn)) => turn,
+            _ => Err(NoBackend::Late),
+        }
+    }
+
+    /// Makes a connection if somebody waits for one, there is room, and none is being made.
+    fn open_another(self: &Arc<Self>) {
+        let mut state = self.state();
+        if state.opening || state.queue.is_empty() || state.count >= self.rules.size {
+            return;
+        }
+        state.opening = true;
+        state.count += 1;
+        drop(state);
+        let pool = Arc::clone(self);
+        self.host.spawn(async move {
+            let made = Backend::open(&pool.host, &pool.server).await;
+            pool.state().opening = false;
+            match made {
+                Ok(backend) => pool.put(backend),
+                Err(error) => {
+                    pool.state().count -= 1;
+                    drop(pool.next(Err(NoBackend::Down(error))));
+                }
+            }
+            pool.open_another();
+        });
+    }
+
+    /// Gives a turn to the first of those who wait. It comes back if nobody does.
+    fn next(&self, mut turn: Turn) -> Option<Turn> {
+        let mut state = self.state();
+        while let Some(next) = state.queue.pop_front() {
+            match next.send(turn) {
+                Ok(()) => return None,
+                // It has left.
+                Err(back) => turn = back,
+            }
+        }
+        Some(turn)
+    }
+
     /// Takes back a connection.
-    pub(super) fn put(&self, mut backend: Backend) {
+    pub(super) fn put(self: &Arc<Self>, mut backend: Backend) {
         let now = self.host.monotonic();
         backend.free = now;
         if now.since(backend.born) >= LIFETIME {
             return self.lost();
         }
-        let mut state = self.state();
-        let mut turn = Turn::Take(Box::new(backend));
-        while let Some(next) = state.queue.pop_front() {
-            match next.send(turn) {
-                Ok(()) => return,
-                // It has left.
-                Err(back) => turn = back,
-            }
+        if let Some(Ok(backend)) = self.next(Ok(Box::new(backend))) {
+            self.state().free.push(*backend);
+            self.freed.notify_one();
         }
-        if let Turn::Take(backend) = turn {
-            state.free.push(*backend);
-        }
-        self.freed.notify_one();
     }
 
     /// A connection is gone: there is room for another one.
-    pub(super) fn lost(&self) {
-        let mut state = self.state();
-        state.count -= 1;
-        while let Some(next) = state.queue.pop_front() {
-            state.count += 1;
-            if next.send(Turn::Open).is_ok() {
-                return;
-            }
-            state.count -= 1;
-        }
+    pub(super) fn lost(self: &Arc<Self>) {
+        self.state().count -= 1;
+        self.open_another();
     }
 
     /// When the next free connection is to be closed.

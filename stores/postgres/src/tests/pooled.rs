@@ -51,6 +51,22 @@ fn whoever_is_lent_the_connection_of_a_holder_has_its_lock() {
 }
 
 #[test]
+fn a_client_that_waits_while_a_connection_is_made_gets_the_one_that_is_free_first() {
+    let script: Script = |host| {
+        Box::pin(async move {
+            let (one, other) = (connect(&host).await, connect(&host).await);
+            ask(&one, "BEGIN").await.unwrap();
+            says(&one, TRY, "t").await;
+            // A new connection takes two round trips, and the end of the transaction one.
+            let (ended, tried) = tokio::join!(ask(&one, "COMMIT"), ask(&other, TRY));
+            ended.unwrap();
+            assert_eq!(tried, Ok(Some("t".to_owned())), "it has the connection of the holder");
+        })
+    };
+    play(pooled(Mode::Transaction, 2), &[script]);
+}
+
+#[test]
 fn what_comes_in_one_segment_is_passed_on_in_one() {
     let script: Script = |host| {
         Box::pin(async move {
