@@ -10,7 +10,7 @@
 //! | crate | product | who serves it |
 //! | --- | --- | --- |
 //! | `stores/redis` | Redis 7.0, with replicas and Sentinels | simulated servers, or a real redis-server in virtual time |
-//! | `stores/postgres` | PostgreSQL 15, as far as row locks go | simulated servers |
+//! | `stores/postgres` | PostgreSQL 15, as far as locks go | simulated servers, or a real postgres and a real pgbouncer in virtual time |
 //! | `stores/etcd` | etcd | real servers in virtual time |
 //! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
 //!

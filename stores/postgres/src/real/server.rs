@@ -1,7 +1,7 @@
 //! How a real server runs: alone, as a primary, or as a standby.
 //!
-//! A standby begins with the same files as its primary and a `standby.signal`, which its promotion takes away. It starts a little later, since one
-//! that finds no primary asks again only after 5 s (`wal_retrieve_retry_interval`).
+//! A standby begins with the same files as its primary and a `standby.signal`, which its promotion takes away. It starts a millisecond later, since one
+//! that finds no primary asks again only after 5 s (`wal_retrieve_retry_interval`); a server starts in no virtual time.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use crate::server::Pair;
 const AT_HOME: &str = r#"cd "$HOME/data" && rm -f postmaster.pid && exec "$@""#;
 
 /// Runs a standby: one that has run before is a standby as long as it was not promoted.
-const FOLLOWING: &str = r#"cd "$HOME/data" && rm -f postmaster.pid && { [ -e followed ] || { cp -p PG_VERSION standby.signal && cp -p PG_VERSION followed && sleep 0.05; }; } && exec "$@""#;
+const FOLLOWING: &str = r#"cd "$HOME/data" && rm -f postmaster.pid && { [ -e followed ] || { cp -p PG_VERSION standby.signal && cp -p PG_VERSION followed && sleep 0.001; }; } && exec "$@""#;
 
 /// Options that change nothing of what a client sees. The log is kept whole for a standby that was away.
 const OPTIONS: [&str; 9] = [
