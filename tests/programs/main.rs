@@ -12,6 +12,7 @@ mod autonomous_clients;
 mod binary;
 mod can_run;
 mod clients_and_servers;
+mod databases;
 mod ensemble;
 mod etcd;
 mod interpreter;
