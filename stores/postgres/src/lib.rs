@@ -34,13 +34,14 @@
 //!
 //! # What is not here
 //!
-//! The SQL is what locks need: CREATE of tables, sequences and unique indexes; INSERT (with ON CONFLICT), SELECT, UPDATE and DELETE on one
-//! table each (with RETURNING, ORDER BY, LIMIT, row locks, and subqueries of one value); BEGIN, COMMIT, ROLLBACK, savepoints; SET, SHOW and
-//! RESET of timeouts; LISTEN, NOTIFY; DISCARD ALL. Everything else is refused as `not modelled` (0A000), never guessed at.
+//! The SQL is what locks and job queues need: CREATE of tables, sequences, unique indexes and domains; INSERT (with ON CONFLICT), SELECT,
+//! UPDATE (with FROM) and DELETE (with USING), with RETURNING, ORDER BY, LIMIT, row locks of one table, joins, subqueries, `count`, `max` and
+//! `min`; WITH; BEGIN, COMMIT, ROLLBACK, savepoints; SET, SHOW and RESET of timeouts; LISTEN, NOTIFY; DISCARD ALL. Everything else is refused
+//! as `not modelled` (0A000), never guessed at.
 //!
 //! Left out on purpose: authentication, databases and schemas, more standbys than one, recovery that takes time, and the locks by which
 //! SERIALIZABLE finds conflicts of several rows: it is REPEATABLE READ here. The only time zone is UTC. Timeouts follow the monotonic
-//! clock. A scan gives rows in the order in which their versions were made.
+//! clock. A scan gives rows in the order in which their versions were made, and a join in the order of its tables.
 
 mod controller;
 mod link;

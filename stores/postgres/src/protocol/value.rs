@@ -2,7 +2,9 @@
 //!
 //! Source: PostgreSQL 15, `pg_type.dat` and the input and output functions of these types.
 
+use super::array::{self, Element};
 use super::error::SqlError;
+use super::json;
 use super::time::{Interval, point_text, read_point};
 
 /// The type of a column, a parameter or an expression.
@@ -28,6 +30,18 @@ pub(crate) enum Type {
     Interval,
     /// `uuid`.
     Uuid,
+    /// `bytea`.
+    Bytea,
+    /// `jsonb`.
+    Jsonb,
+    /// `name`, of the catalogue.
+    Name,
+    /// `oid`, of the catalogue.
+    Oid,
+    /// `regtype`: the OID of a type, shown as its name.
+    Regtype,
+    /// An array of one dimension.
+    Array(Element),
     /// The result of a function that is called for its effect.
     Void,
     /// A quoted literal whose type nothing says; a result of it is text.
@@ -53,6 +67,12 @@ pub(crate) enum Value {
     Span(Interval),
     /// The 128 bits of a `uuid`.
     Uuid(u128),
+    /// Bytes of a `bytea`.
+    Bytes(Vec<u8>),
+    /// A `jsonb` in its one form.
+    Json(String),
+    /// The elements of an array.
+    Array(Vec<Value>),
     /// The result of a function that is called for its effect.
     Void,
 }
@@ -83,6 +103,12 @@ impl Type {
     pub(crate) fn oid(self) -> u32 {
         match self {
             Type::Bool => 16,
+            Type::Bytea => 17,
+            Type::Name => 19,
+            Type::Oid => 26,
+            Type::Regtype => 2206,
+            Type::Jsonb => 3802,
+            Type::Array(element) => element.oid(),
             Type::Int8 => 20,
             Type::Int2 => 21,
             Type::Int4 => 23,
@@ -101,6 +127,10 @@ impl Type {
         Ok(Some(match oid {
             0 | 705 => return Ok(None),
             16 => Type::Bool,
+            17 => Type::Bytea,
+            19 => Type::Name,
+            26 => Type::Oid,
+            3802 => Type::Jsonb,
             20 => Type::Int8,
             21 => Type::Int2,
             23 => Type::Int4,
@@ -110,7 +140,10 @@ impl Type {
             1184 => Type::Timestamptz,
             1186 => Type::Interval,
             2950 => Type::Uuid,
-            _ => return Err(SqlError::unsupported(format!("the type with OID {oid}"))),
+            _ => {
+                let refused = || SqlError::unsupported(format!("the type with OID {oid}"));
+                Type::Array(Element::of_oid(oid).ok_or_else(refused)?)
+            }
         }))
     }
 
@@ -122,8 +155,9 @@ impl Type {
             Type::Int4 => 4,
             Type::Int8 | Type::Timestamp | Type::Timestamptz => 8,
             Type::Interval | Type::Uuid => 16,
-            Type::Void => 4,
-            Type::Text | Type::Varchar(_) | Type::Unknown => -1,
+            Type::Void | Type::Oid | Type::Regtype => 4,
+            Type::Name => 64,
+            Type::Text | Type::Varchar(_) | Type::Unknown | Type::Bytea | Type::Jsonb | Type::Array(_) => -1,
         }
     }
 
@@ -149,6 +183,12 @@ impl Type {
             Type::Timestamptz => "timestamp with time zone",
             Type::Interval => "interval",
             Type::Uuid => "uuid",
+            Type::Bytea => "bytea",
+            Type::Jsonb => "jsonb",
+            Type::Name => "name",
+            Type::Oid => "oid",
+            Type::Regtype => "regtype",
+            Type::Array(element) => element.name(),
             Type::Void => "void",
             Type::Unknown => "unknown",
         }
@@ -159,7 +199,7 @@ impl Type {
     }
 
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Type::Text | Type::Varchar(_))
+        matches!(self, Type::Text | Type::Varchar(_) | Type::Name)
     }
 
     /// Reads a value of this type from its text.
@@ -191,7 +231,17 @@ impl Type {
                 let value = digits.parse::<i64>().map_err(|_| beyond())?;
                 self.holds(value).then_some(Value::Int(value)).ok_or_else(beyond)
             }
-            Type::Text | Type::Varchar(_) | Type::Unknown => Ok(Value::Text(text.to_owned())),
+            Type::Text | Type::Varchar(_) | Type::Name | Type::Unknown => Ok(Value::Text(text.to_owned())),
+            Type::Bytea => read_bytes(text).map(Value::Bytes).ok_or_else(invalid),
+            Type::Jsonb => json::canonical(text).map(Value::Json),
+            Type::Array(element) => {
+                let read =
+                    |item: Option<String>| item.map_or(Ok(Value::Null), |text| element.ty().read(&text));
+                array::split(text)?.into_iter().map(read).collect::<Result<_, _>>().map(Value::Array)
+            }
+            Type::Oid => {
+                text.trim().parse::<u32>().map(|oid| Value::Int(i64::from(oid))).map_err(|_| invalid())
+            }
             Type::Timestamp => read_point(text).map(|(micros, _)| Value::Stamp(micros)).ok_or_else(no_point),
             Type::Timestamptz => {
                 let point = read_point(text).and_then(|(micros, zone)| micros.checked_sub(zone.unwrap_or(0)));
@@ -199,6 +249,7 @@ impl Type {
             }
             Type::Interval => Interval::read(text).map(Value::Span).ok_or_else(no_point),
             Type::Uuid => read_uuid(text).map(Value::Uuid).ok_or_else(invalid),
+            Type::Regtype => Err(SqlError::unsupported("a value of regtype")),
             Type::Void => Ok(Value::Void),
         }
     }
@@ -247,10 +298,62 @@ impl Type {
             (_, Type::Uuid) => {
                 bytes.try_into().map(|bytes| Value::Uuid(u128::from_be_bytes(bytes))).map_err(incorrect)
             }
-            (_, Type::Interval | Type::Void) => {
+            (_, Type::Oid) => bytes
+                .try_into()
+                .map(|bytes| Value::Int(i64::from(u32::from_be_bytes(bytes))))
+                .map_err(incorrect),
+            (_, Type::Bytea) => Ok(Value::Bytes(bytes.to_vec())),
+            (_, Type::Array(element)) => {
+                let read = |item: Option<&[u8]>| {
+                    item.map_or(Ok(Value::Null), |bytes| element.ty().decode(bytes, Format::Binary))
+                };
+                array::unframe(bytes)?.into_iter().map(read).collect::<Result<_, _>>().map(Value::Array)
+            }
+            // Behind the number of its version.
+            (_, Type::Jsonb) => match as_text()?.strip_prefix('\u{1}') {
+                Some(text) => json::canonical(text).map(Value::Json),
+                None => Err(SqlError::unsupported("this version of jsonb")),
+            },
+            (_, Type::Interval | Type::Void | Type::Regtype) => {
                 Err(SqlError::unsupported("a parameter of this type in binary"))
             }
-            (_, Type::Text | Type::Varchar(_) | Type::Unknown) => Ok(Value::Text(as_text()?.to_owned())),
+            (_, Type::Text | Type::Varchar(_) | Type::Name | Type::Unknown) => {
+                Ok(Value::Text(as_text()?.to_owned()))
+            }
+        }
+    }
+}
+
+impl Element {
+    /// The element of arrays of values of a type, if there are any.
+    pub(crate) fn of(ty: Type) -> Option<Element> {
+        Some(match ty {
+            Type::Bool => Element::Bool,
+            Type::Int2 => Element::Int2,
+            Type::Int4 => Element::Int4,
+            Type::Int8 => Element::Int8,
+            Type::Text => Element::Text,
+            Type::Varchar(_) => Element::Varchar,
+            Type::Timestamp => Element::Timestamp,
+            Type::Timestamptz => Element::Timestamptz,
+            Type::Uuid => Element::Uuid,
+            Type::Jsonb => Element::Jsonb,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn ty(self) -> Type {
+        match self {
+            Element::Bool => Type::Bool,
+            Element::Int2 => Type::Int2,
+            Element::Int4 => Type::Int4,
+            Element::Int8 => Type::Int8,
+            Element::Text => Type::Text,
+            Element::Varchar => Type::Varchar(None),
+            Element::Timestamp => Type::Timestamp,
+            Element::Timestamptz => Type::Timestamptz,
+            Element::Uuid => Type::Uuid,
+            Element::Jsonb => Type::Jsonb,
         }
     }
 }
@@ -263,7 +366,9 @@ impl Value {
             Value::Null => None,
             Value::Bool(value) => Some(if *value { "t" } else { "f" }.to_owned()),
             Value::Int(value) => Some(value.to_string()),
-            Value::Text(value) => Some(value.clone()),
+            Value::Text(value) | Value::Json(value) => Some(value.clone()),
+            Value::Bytes(bytes) => Some(bytes_text(bytes)),
+            Value::Array(values) => Some(array::joined(&values.iter().map(Value::text).collect::<Vec<_>>())),
             Value::Time(micros) => Some(format!("{}+00", point_text(*micros))),
             Value::Stamp(micros) => Some(point_text(*micros)),
             Value::Span(span) => Some(span.text()),
@@ -282,6 +387,7 @@ impl Value {
             Value::Bool(value) => Some(vec![u8::from(*value)]),
             // A column holds nothing wider.
             Value::Int(value) if ty == Type::Int2 => Some((*value as i16).to_be_bytes().to_vec()),
+            Value::Int(value) if ty == Type::Oid => Some((*value as u32).to_be_bytes().to_vec()),
             Value::Int(value) if ty == Type::Int4 => Some((*value as i32).to_be_bytes().to_vec()),
             Value::Int(value) | Value::Time(value) | Value::Stamp(value) => {
                 Some(value.to_be_bytes().to_vec())
@@ -292,6 +398,16 @@ impl Value {
             Value::Uuid(bits) => Some(bits.to_be_bytes().to_vec()),
             Value::Void => Some(Vec::new()),
             Value::Text(value) => Some(value.clone().into_bytes()),
+            Value::Bytes(bytes) => Some(bytes.clone()),
+            Value::Json(value) => Some([b"\x01", value.as_bytes()].concat()),
+            Value::Array(values) => match ty {
+                Type::Array(element) => {
+                    let ty = element.ty();
+                    let items = values.iter().map(|value| value.encode(ty, Format::Binary));
+                    Some(array::framed(ty.oid(), &items.collect::<Vec<_>>()))
+                }
+                _ => None,
+            },
         }
     }
 }
@@ -308,6 +424,19 @@ fn read_uuid(text: &str) -> Option<u128> {
 fn uuid_text(bits: u128) -> String {
     let digits = format!("{bits:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// Bytes in their hexadecimal form.
+fn read_bytes(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("\\x")?;
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pair = |pair: &[u8]| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?);
+    digits.as_bytes().chunks(2).map(pair).collect()
+}
+
+fn bytes_text(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("\\x{}", digits.concat())
 }
 
 #[cfg(test)]

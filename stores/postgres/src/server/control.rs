@@ -117,6 +117,10 @@ impl Machine {
                 let post = Post::Notify { channel: channel.clone(), payload: payload.clone() };
                 self.send(id, post, now, "NOTIFY")
             }
+            Statement::CloseAll => {
+                session.portals.clear();
+                done("CLOSE CURSOR ALL")
+            }
             Statement::Deallocate(None) => {
                 session.statements.retain(|name, _| name.is_empty());
                 done("DEALLOCATE ALL")

@@ -37,6 +37,7 @@ pub struct Record(Entry);
 enum Entry {
     Table(Arc<Schema>),
     Sequence(String, Sequence),
+    Domain(String, Type),
     /// A version of a row; none if it is gone.
     Row {
         place: Place,
@@ -53,6 +54,10 @@ impl Record {
 
     pub(crate) fn sequence(name: String, sequence: Sequence) -> Record {
         Record(Entry::Sequence(name, sequence))
+    }
+
+    pub(crate) fn domain(name: String, ty: Type) -> Record {
+        Record(Entry::Domain(name, ty))
     }
 
     pub(crate) fn row(place: Place, values: Option<Row>) -> Record {
@@ -102,6 +107,7 @@ impl Record {
                 }
             }
             Entry::Sequence(name, sequence) => sequences.create(name, sequence),
+            Entry::Domain(name, ty) => heap.catalogue.define(name, ty),
             Entry::Row { place, values } => heap.restore(&place, values),
             Entry::Commit => {}
         }
@@ -113,6 +119,7 @@ impl Record {
         for (name, sequence) in sequences.all() {
             records.push(Record::sequence(name.clone(), sequence.clone()));
         }
+        records.extend(heap.catalogue.domains().map(|(name, ty)| Record::domain(name.clone(), *ty)));
         for (schema, rows) in heap.catalogue.committed() {
             records.push(Record::table(Arc::clone(schema)));
             records.extend(rows.map(|(tid, row)| {
@@ -149,7 +156,13 @@ impl Record {
                 text(out, name);
                 number(out, sequence.start);
                 number(out, sequence.increment);
+                out.push(u8::from(sequence.cycles));
                 value(out, &sequence.last.map_or(Value::Null, Value::Int));
+            }
+            Entry::Domain(name, ty) => {
+                out.push(b'D');
+                text(out, name);
+                number(out, i64::from(ty.oid()));
             }
             Entry::Row { place, values } => {
                 out.push(b'R');
@@ -187,8 +200,8 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn value(out: &mut Vec<u8>, value: &Value) {
-    match value {
+fn value(out: &mut Vec<u8>, one: &Value) {
+    match one {
         Value::Null => out.push(0),
         Value::Bool(value) => out.extend([1, u8::from(*value)]),
         Value::Int(value) => {
@@ -216,6 +229,20 @@ fn value(out: &mut Vec<u8>, value: &Value) {
             out.extend(bits.to_le_bytes());
         }
         Value::Void => out.push(8),
+        Value::Bytes(bytes) => {
+            out.push(9);
+            number(out, bytes.len() as i64);
+            out.extend_from_slice(bytes);
+        }
+        Value::Json(json) => {
+            out.push(10);
+            text(out, json);
+        }
+        Value::Array(values) => {
+            out.push(11);
+            number(out, values.len() as i64);
+            values.iter().for_each(|each| value(out, each));
+        }
     }
 }
 
@@ -234,13 +261,18 @@ impl Reader<'_> {
             }
             b'S' => {
                 let (name, start, increment) = (self.text()?, self.number()?, self.number()?);
+                let cycles = self.byte()? == 1;
                 let last = match self.value()? {
                     Value::Int(last) => Some(last),
                     _ => None,
                 };
-                Some(Record::sequence(name, Sequence::new(start, increment, last)))
+                Some(Record::sequence(name, Sequence::new(start, increment, last).cycling(cycles)))
             }
             b'C' => Some(Record::commit()),
+            b'D' => {
+                let name = self.text()?;
+                Some(Record::domain(name, Type::of_oid(u32::try_from(self.number()?).ok()?).ok()??))
+            }
             _ => {
                 let place = Place { table: self.text()?.into(), tid: Tid(self.number()?.cast_unsigned()) };
                 let values = match self.number()? {
@@ -295,6 +327,17 @@ impl Reader<'_> {
                 let (bytes, rest) = self.0.split_first_chunk::<16>()?;
                 self.0 = rest;
                 Value::Uuid(u128::from_le_bytes(*bytes))
+            }
+            9 => {
+                let len = self.count()?;
+                let (bytes, rest) = self.0.split_at_checked(len)?;
+                self.0 = rest;
+                Value::Bytes(bytes.to_vec())
+            }
+            10 => Value::Json(self.text()?),
+            11 => {
+                let count = self.count()?;
+                Value::Array((0..count).map(|_| self.value()).collect::<Option<_>>()?)
             }
             _ => Value::Void,
         })
@@ -468,10 +511,14 @@ mod tests {
             Value::Span(span),
             Value::Uuid(9),
             Value::Stamp(-5),
+            Value::Bytes(vec![0, 255]),
+            Value::Json("{}".into()),
+            Value::Array(vec![Value::Int(1), Value::Null]),
         ];
         let records = [
             Record::table(Arc::new(Schema { name: "t".into(), columns, keys })),
-            Record::sequence("s".into(), Sequence::new(1, 2, Some(34))),
+            Record::sequence("s".into(), Sequence::new(1, 2, Some(34)).cycling(true)),
+            Record::domain("d".into(), Type::Text),
             Record::row(place.clone(), Some(values.into())),
             Record::row(place, None),
             Record::commit(),

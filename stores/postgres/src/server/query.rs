@@ -290,14 +290,19 @@ impl Machine {
         let top = if ends(statement) { None } else { self.transaction(id, now).map(|it| it.top) };
         let looks = matches!(
             statement,
-            Statement::Insert(_) | Statement::Select(_) | Statement::Update(_) | Statement::Delete(_)
+            Statement::Insert(_)
+                | Statement::Select(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::With { .. }
         );
         if looks {
             self.fix_snapshot(id);
         }
         let table = |name: &str| self.heap.catalogue.schema(top?, name).cloned();
         let sequence = |name: &str| self.sequences.get(name).is_some();
-        plan(statement, types, Known { table: &table, sequence: &sequence })
+        let domain = |name: &str| self.heap.catalogue.domain(name);
+        plan(statement, types, Known { table: &table, sequence: &sequence, domain: &domain })
     }
 
     /// Executes a statement as far as it comes.
@@ -341,6 +346,8 @@ impl Machine {
             began: transaction.began,
             statement_began,
             clock,
+            settings: &mut session.settings,
+            settled: &mut session.settled,
             given: &mut session.given,
             last_given: &mut session.last_given,
             effects: &mut effects,
@@ -371,6 +378,7 @@ impl Machine {
                 Effect::Sequence(name, sequence) => {
                     self.log_apart(id, origin, Record::sequence(name, sequence), now);
                 }
+                Effect::Domain(name, ty) => self.log_apart(id, origin, Record::domain(name, ty), now),
                 Effect::Keyed(schema) => {
                     self.log_apart(id, origin, Record::table(schema), now);
                     self.effects.syncs = true;

@@ -155,7 +155,8 @@ impl Machine {
 
     /// Refuses what a standby does not do.
     pub(crate) fn admits_here(&self, plan: &Plan) -> Result<(), SqlError> {
-        match refused_in_recovery(&plan.kind).filter(|_| self.replicated.in_recovery) {
+        let kinds = plan.parts.iter().map(|part| &part.kind).chain([&plan.kind]);
+        match kinds.filter_map(refused_in_recovery).next().filter(|_| self.replicated.in_recovery) {
             Some(what) => Err(SqlError::new("25006", what)),
             None => Ok(()),
         }
@@ -171,6 +172,7 @@ fn refused_in_recovery(kind: &Kind) -> Option<String> {
         Kind::CreateTable { .. } => "CREATE TABLE",
         Kind::CreateSequence { .. } => "CREATE SEQUENCE",
         Kind::CreateIndex { .. } => "CREATE INDEX",
+        Kind::CreateDomain { .. } => "CREATE DOMAIN",
         Kind::Query(query) => query.from.as_ref()?.lock.as_ref()?.strength.clause(),
         Kind::Control(Statement::Listen(_)) => {
             return Some("cannot execute LISTEN during recovery".to_owned());

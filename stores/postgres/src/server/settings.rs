@@ -164,8 +164,14 @@ impl Settings {
         }
         match (name.as_str(), value) {
             ("application_name", _) => self.application_name = value.unwrap_or_default().to_owned(),
-            ("client_encoding", None | Some("UTF8" | "utf8" | "UTF-8" | "utf-8")) => {}
-            ("client_encoding", Some(_)) => return Err(SqlError::unsupported("another encoding than UTF8")),
+            ("client_encoding", None) => {}
+            // Of the name of an encoding the letters and digits count.
+            ("client_encoding", Some(value)) => {
+                let name: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+                if !["utf8", "unicode"].contains(&name.to_ascii_lowercase().as_str()) {
+                    return Err(SqlError::unsupported("another encoding than UTF8"));
+                }
+            }
             ("default_transaction_isolation", None) => self.isolation = Isolation::default(),
             ("default_transaction_isolation", Some(value)) => {
                 let levels = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];

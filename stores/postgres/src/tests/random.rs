@@ -44,7 +44,7 @@ pub(super) trait Stage {
 }
 
 /// Statements: `K` and `J` stand for keys, `N` for a number.
-const STATEMENTS: [&str; 56] = [
+const STATEMENTS: [&str; 70] = [
     "BEGIN",
     "BEGIN",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
@@ -101,6 +101,20 @@ const STATEMENTS: [&str; 56] = [
     "SELECT nextval('s')",
     "BEGIN; UPDATE t SET v = N WHERE id = K; SELECT v FROM t WHERE id = J FOR UPDATE",
     "UPDATE t SET v = N WHERE id = K; INSERT INTO t VALUES (J, N, null); COMMIT",
+    "WITH x AS (SELECT id FROM t WHERE id = K FOR UPDATE) UPDATE t SET v = t.v + 1 FROM x WHERE t.id = x.id RETURNING t.id, t.v",
+    "WITH x AS (SELECT id FROM t WHERE v < N ORDER BY v, id LIMIT 1 FOR UPDATE SKIP LOCKED) UPDATE t SET v = t.v + 10 FROM x WHERE t.id = x.id RETURNING t.id, t.v",
+    "WITH x AS (SELECT id FROM t WHERE v < N ORDER BY v, id LIMIT 1 FOR UPDATE) UPDATE t SET v = t.v + 10 FROM x WHERE t.id = x.id RETURNING t.*",
+    "WITH x AS (SELECT id, v FROM t WHERE id = K) UPDATE t SET v = t.v + x.v FROM x WHERE t.id = x.id AND t.v = x.v RETURNING t.v, x.v",
+    "WITH x AS (SELECT id FROM t WHERE id = K FOR UPDATE NOWAIT) DELETE FROM t USING x WHERE t.id = x.id RETURNING t.id",
+    "WITH x AS (DELETE FROM t WHERE id = K RETURNING id, v) SELECT * FROM x",
+    "WITH x AS (UPDATE t SET v = N WHERE id = K RETURNING v) SELECT count(*), max(v) FROM x",
+    "WITH x AS (UPDATE t SET v = N WHERE id = K), y AS (UPDATE t SET v = N WHERE id = J) SELECT v FROM t WHERE id = J",
+    "WITH x AS (INSERT INTO t VALUES (K, N, null) ON CONFLICT (id) DO NOTHING RETURNING id) SELECT id FROM x",
+    "UPDATE t SET v = v + 1 WHERE id IN (SELECT id FROM t WHERE v < N ORDER BY v, id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id",
+    "SELECT id FROM t WHERE id = ANY ('{1,3}') AND v > N ORDER BY id FOR UPDATE",
+    "SELECT count(*), max(v), min(u) FROM t",
+    "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM t o WHERE o.v = t.v AND o.id <> t.id) ORDER BY id",
+    "SELECT a.id, b.id FROM t a JOIN t b ON a.v = b.v AND a.id < b.id ORDER BY a.id, b.id",
 ];
 
 /// Acts with their parameters.

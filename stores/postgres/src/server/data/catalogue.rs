@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::schema::{Key, Schema};
 use super::version::{Place, Row, Stamp, Tid, Version, Xid};
-use crate::protocol::Value;
+use crate::protocol::{Type, Value};
 
 /// The versions in an index, by their values.
 type Index = BTreeMap<Vec<Value>, Vec<Tid>>;
@@ -21,6 +21,7 @@ pub(crate) struct Table {
 #[derive(Default)]
 pub(crate) struct Catalogue {
     tables: BTreeMap<Arc<str>, Table>,
+    domains: BTreeMap<String, Type>,
 }
 
 impl Table {
@@ -91,6 +92,19 @@ impl Table {
 }
 
 impl Catalogue {
+    /// The type of the domain of this name.
+    pub(crate) fn domain(&self, name: &str) -> Option<Type> {
+        self.domains.get(name).copied()
+    }
+
+    pub(crate) fn define(&mut self, name: String, ty: Type) {
+        self.domains.insert(name, ty);
+    }
+
+    pub(crate) fn domains(&self) -> impl Iterator<Item = (&String, &Type)> {
+        self.domains.iter()
+    }
+
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(name)
     }
@@ -111,6 +125,12 @@ impl Catalogue {
     pub(crate) fn schema(&self, top: Xid, name: &str) -> Option<&Arc<Schema>> {
         let table = self.tables.get(name)?;
         table.creator.is_none_or(|(creator, _)| creator == top).then_some(&table.schema)
+    }
+
+    /// The tables that a transaction sees.
+    pub(crate) fn seen(&self, top: Xid) -> impl Iterator<Item = &Arc<Schema>> {
+        let is_seen = move |table: &&Table| table.creator.is_none_or(|(creator, _)| creator == top);
+        self.tables.values().filter(is_seen).map(|table| &table.schema)
     }
 
     /// The table of this name, whoever sees it.

@@ -17,13 +17,19 @@ pub(crate) struct Sequence {
     pub(crate) increment: i64,
     /// The number that was given out last; none before the first.
     pub(crate) last: Option<i64>,
+    /// True if it begins anew, with 1, after its last number.
+    pub(crate) cycles: bool,
     /// How many numbers may be given out before the log is written again.
     ahead: i64,
 }
 
 impl Sequence {
     pub(crate) fn new(start: i64, increment: i64, last: Option<i64>) -> Sequence {
-        Sequence { start, increment, last, ahead: 0 }
+        Sequence { start, increment, last, cycles: false, ahead: 0 }
+    }
+
+    pub(crate) fn cycling(self, cycles: bool) -> Sequence {
+        Sequence { cycles, ..self }
     }
 }
 
@@ -48,7 +54,7 @@ impl Sequences {
         let missing = || SqlError::new("42P01", format!("relation \"{name}\" does not exist"));
         let sequence = self.0.get_mut(name).ok_or_else(missing)?;
         let next = match sequence.last {
-            Some(last) => last.checked_add(sequence.increment),
+            Some(last) => last.checked_add(sequence.increment).or(sequence.cycles.then_some(1)),
             None => Some(sequence.start),
         };
         let next = next.ok_or_else(|| {
@@ -64,6 +70,9 @@ impl Sequences {
         }
         sequence.ahead = AHEAD;
         let logged = next.saturating_add(AHEAD.saturating_mul(sequence.increment));
-        Ok((next, Some(Sequence::new(sequence.start, sequence.increment, Some(logged)))))
+        Ok((
+            next,
+            Some(Sequence::new(sequence.start, sequence.increment, Some(logged)).cycling(sequence.cycles)),
+        ))
     }
 }

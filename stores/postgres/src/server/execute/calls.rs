@@ -39,10 +39,12 @@ impl Calls {
 pub(super) struct Rows<'a> {
     pub(super) row: &'a [Value],
     pub(super) excluded: &'a [Value],
+    /// The row around a subquery.
+    pub(super) outer: &'a [Value],
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn of(row: &'a [Value]) -> Rows<'a> {
-        Rows { row, excluded: &[] }
+        Rows { row, ..Rows::default() }
     }
 }

@@ -12,42 +12,20 @@ use super::calls::{Calls, Rows};
 use super::define::check;
 use super::eval::Context;
 use super::hunt::{Aim, Caught, Hunt, hunt};
+use super::run::{Change, ChangeStage as Stage};
 use super::scan::{place, scan};
 use super::scene::Stop;
 use crate::protocol::{SqlError, Value};
-use crate::server::data::{Place, Row, Schema, Tid, Unique};
+use crate::server::data::{Place, Row, Schema, Unique};
 use crate::server::locks::Wait;
-use crate::server::plan::{Typed, Write};
+use crate::server::plan::{Source, Typed, Write};
 use crate::server::sql::{Patience, Strength};
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Change {
-    left: Option<VecDeque<Tid>>,
-    stage: Stage,
-    hunt: Option<Hunt>,
-    calls: Calls,
-    /// How many rows were changed.
-    pub(super) count: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-enum Stage {
-    #[default]
-    Next,
-    Fit(Place),
-    /// The row has moved there.
-    Follow(Place),
-    Compute(Place),
-    /// The new values; none to delete it.
-    Write(Place, Option<Row>),
-    /// Into the indexes.
-    Enter(Place, Row),
-    Show(Row),
-}
 
 /// The parts of an UPDATE or DELETE.
 struct Parts<'a> {
     schema: &'a Arc<Schema>,
+    /// The tables of FROM or USING.
+    from: &'a [Source],
     filter: Option<&'a Typed>,
     /// None for DELETE.
     sets: Option<&'a [(usize, Typed)]>,
@@ -60,23 +38,26 @@ impl Change {
         &mut self,
         at: &mut Context<'_, '_>,
         write: &Write,
+        from: &[Source],
         returning: Option<&[Typed]>,
         rows: &mut Vec<Vec<Value>>,
     ) -> Result<(), Stop> {
         let Write { schema, sets, filter, strength } = write;
         let (filter, sets) = (filter.as_ref(), Some(sets.as_slice()));
-        self.proceed(at, &Parts { schema, filter, sets, strength: *strength, returning }, rows)
+        self.proceed(at, &Parts { schema, from, filter, sets, strength: *strength, returning }, rows)
     }
 
     pub(super) fn delete(
         &mut self,
         at: &mut Context<'_, '_>,
         schema: &Arc<Schema>,
+        from: &[Source],
         filter: Option<&Typed>,
         returning: Option<&[Typed]>,
         rows: &mut Vec<Vec<Value>>,
     ) -> Result<(), Stop> {
-        self.proceed(at, &Parts { schema, filter, sets: None, strength: Strength::Update, returning }, rows)
+        let strength = Strength::Update;
+        self.proceed(at, &Parts { schema, from, filter, sets: None, strength, returning }, rows)
     }
 
     fn proceed(
@@ -86,16 +67,27 @@ impl Change {
         rows: &mut Vec<Vec<Value>>,
     ) -> Result<(), Stop> {
         if self.left.is_none() {
-            self.left = Some(scan(at, parts.schema, parts.filter)?);
+            self.left = Some(if parts.from.is_empty() {
+                let none: Row = Arc::new([]);
+                scan(at, parts.schema, parts.filter)?
+                    .into_iter()
+                    .map(|tid| (tid, Arc::clone(&none)))
+                    .collect()
+            } else {
+                at.pairs(parts.schema, parts.from, parts.filter)?
+            });
         }
         loop {
             match self.stage.clone() {
                 Stage::Next => match self.left.as_mut().and_then(VecDeque::pop_front) {
-                    Some(tid) => self.stage = Stage::Fit(place(parts.schema, tid)),
+                    Some((tid, beside)) => {
+                        self.beside = beside;
+                        self.stage = Stage::Fit(place(parts.schema, tid));
+                    }
                     None => return Ok(()),
                 },
                 Stage::Fit(place) => {
-                    let row = at.scene.heap.row(&place).unwrap_or_else(|| Arc::new([]));
+                    let row = self.whole(at.scene.heap.row(&place));
                     let fits = at.fits(&mut self.calls, parts.filter, Rows::of(&row))?;
                     self.stage = if fits { Stage::Compute(place) } else { Stage::Next };
                 }
@@ -116,7 +108,7 @@ impl Change {
                     let row = match parts.sets {
                         None => None,
                         Some(sets) => {
-                            let old = at.scene.heap.row(&place).unwrap_or_else(|| Arc::new([]));
+                            let old = self.whole(at.scene.heap.row(&place));
                             Some(new_row(at, &mut self.calls, parts.schema, sets, Rows::of(&old))?)
                         }
                     };
@@ -136,12 +128,24 @@ impl Change {
                 }
                 Stage::Show(row) => {
                     if let Some(items) = parts.returning {
+                        let row = self.whole(Some(row));
                         rows.push(at.row(&mut self.calls, items, Rows::of(&row))?);
                     }
                     self.count += 1;
                     self.stage = Stage::Next;
                 }
             }
+        }
+    }
+}
+
+impl Change {
+    /// A row with that of the other tables behind it.
+    fn whole(&self, row: Option<Row>) -> Row {
+        match row {
+            None => Arc::new([]),
+            Some(row) if self.beside.is_empty() => row,
+            Some(row) => [&row[..], &self.beside[..]].concat().into(),
         }
     }
 }
@@ -155,7 +159,8 @@ pub(super) fn new_row(
     rows: Rows<'_>,
 ) -> Result<Row, Stop> {
     calls.again();
-    let mut values = rows.row.to_vec();
+    // Those of other tables come after its own.
+    let mut values = rows.row[..schema.columns.len().min(rows.row.len())].to_vec();
     for (column, value) in sets {
         values[*column] = at.eval(calls, value, rows)?;
     }

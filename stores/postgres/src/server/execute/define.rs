@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::scene::{Effect, Scene, Stop};
-use crate::protocol::{SqlError, Value};
+use crate::protocol::{SqlError, Type, Value};
 use crate::server::data::{Key, Schema, Sequence, Snapshot};
+use crate::server::locks::Wait;
 use crate::server::sql;
 
 /// Says that something is there already; an error unless the statement allows for it.
@@ -17,17 +18,26 @@ fn exists(scene: &mut Scene<'_>, name: &str, if_not_exists: bool) -> Result<(), 
     Ok(())
 }
 
+/// Creates a table. Who finds that another transaction is creating it waits for the end of that; `waited` says so afterwards.
 pub(super) fn create(
     scene: &mut Scene<'_>,
     schema: &Arc<Schema>,
     if_not_exists: bool,
     sequences: &[String],
+    waited: bool,
 ) -> Result<String, Stop> {
     let name = &schema.name;
+    let creator = scene.heap.catalogue.table(name).and_then(|table| table.creator);
     if scene.heap.catalogue.schema(scene.actor.top, name).is_some() {
+        if waited {
+            // It was not there when the statement began: the index of the types' names finds it.
+            let text = "duplicate key value violates unique constraint \"pg_type_typname_nsp_index\"";
+            let detail = format!("Key (typname, typnamespace)=({name}, 2200) already exists.");
+            return Err(SqlError::new("23505", text).with_detail(detail).into());
+        }
         exists(scene, name, if_not_exists)?;
-    } else if scene.heap.catalogue.table(name).is_some() {
-        return Err(SqlError::unsupported("creating a table that another transaction is creating").into());
+    } else if let Some((_, part)) = creator {
+        return Err(Stop::Wait(Wait::End(part)));
     } else {
         for sequence in sequences {
             if scene.sequences.get(sequence).is_some() {
@@ -46,16 +56,26 @@ fn define(scene: &mut Scene<'_>, name: &str, sequence: Sequence) {
     scene.sequences.create(name.to_owned(), sequence);
 }
 
+/// Creates a domain, which is there at once for everybody.
+pub(super) fn create_domain(scene: &mut Scene<'_>, name: &str, ty: Type) -> Result<String, Stop> {
+    if scene.heap.catalogue.domain(name).is_some() {
+        return Err(SqlError::new("42710", format!("type \"{name}\" already exists")).into());
+    }
+    scene.heap.catalogue.define(name.to_owned(), ty);
+    scene.effects.push(Effect::Domain(name.to_owned(), ty));
+    Ok("CREATE DOMAIN".to_owned())
+}
+
 pub(super) fn create_sequence(
     scene: &mut Scene<'_>,
     sequence: &sql::Sequence,
     if_not_exists: bool,
 ) -> Result<String, Stop> {
-    let sql::Sequence { name, start, increment } = sequence;
+    let sql::Sequence { name, start, increment, cycles } = sequence;
     if scene.sequences.get(name).is_some() {
         exists(scene, name, if_not_exists)?;
     } else {
-        define(scene, name, Sequence::new(*start, *increment, None));
+        define(scene, name, Sequence::new(*start, *increment, None).cycling(*cycles));
     }
     Ok("CREATE SEQUENCE".to_owned())
 }

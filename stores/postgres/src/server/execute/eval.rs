@@ -5,9 +5,9 @@
 
 use super::calls::{Calls, Rows};
 use super::functions::call;
-use super::run::QueryRun;
+use super::run::{PartRun, QueryRun, Sub};
 use super::scene::{Scene, Stop};
-use crate::protocol::{Interval, SqlError, Type, Value};
+use crate::protocol::{Interval, SqlError, Type, Value, joined_json};
 use crate::server::plan::{Plan, Typed, convert, in_range};
 use crate::server::sql::Operator;
 
@@ -17,19 +17,7 @@ pub(super) struct Context<'a, 'b> {
     pub(super) plan: &'a Plan,
     pub(super) params: &'a [Value],
     pub(super) subs: &'a mut Vec<Sub>,
-}
-
-/// A subquery: its run, or its value.
-#[derive(Clone, Debug)]
-pub(super) enum Sub {
-    Open(Box<QueryRun>),
-    Done(Value),
-}
-
-impl Default for Sub {
-    fn default() -> Sub {
-        Sub::Open(Box::default())
-    }
+    pub(super) parts: &'a mut Vec<PartRun>,
 }
 
 impl Context<'_, '_> {
@@ -64,6 +52,7 @@ impl Context<'_, '_> {
             Typed::Const(value) => value.clone(),
             Typed::Param(at) => self.params.get(*at).cloned().unwrap_or(Value::Null),
             Typed::Column(at) => rows.row.get(*at).cloned().unwrap_or(Value::Null),
+            Typed::Outer(at) => rows.outer.get(*at).cloned().unwrap_or(Value::Null),
             Typed::Excluded(at) => rows.excluded.get(*at).cloned().unwrap_or(Value::Null),
             Typed::Call(function, args) => {
                 let args =
@@ -108,6 +97,19 @@ impl Context<'_, '_> {
                 }
                 if unknown { Value::Null } else { Value::Bool(false) }
             }
+            Typed::AnyOf { operator, value, array } => {
+                let (value, array) = (self.eval(calls, value, rows)?, self.eval(calls, array, rows)?);
+                match array {
+                    Value::Array(list) => any(*operator, &value, list.iter()),
+                    _ => Value::Null,
+                }
+            }
+            Typed::InQuery(value, at) => {
+                let value = self.eval(calls, value, rows)?;
+                let list = self.subquery(*at, rows)?;
+                any(Operator::Equal, &value, list.iter().filter_map(|row| row.first()))
+            }
+            Typed::Exists(at) => Value::Bool(!self.subquery(*at, rows)?.is_empty()),
             Typed::Case(arms, otherwise) => {
                 for (condition, value) in arms {
                     if self.eval(calls, condition, rows)? == Value::Bool(true) {
@@ -120,31 +122,51 @@ impl Context<'_, '_> {
                 }
             }
             Typed::Convert(inner, ty) => convert(self.eval(calls, inner, rows)?, *ty)?,
-            Typed::Subquery(at) => return self.subquery(*at),
+            Typed::Subquery(at) => {
+                let mut found = self.subquery(*at, rows)?;
+                if found.len() > 1 {
+                    let text = "more than one row returned by a subquery used as an expression";
+                    return Err(SqlError::new("21000", text).into());
+                }
+                found.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null)
+            }
         })
     }
 
-    /// The value of a subquery, which is computed once.
-    fn subquery(&mut self, at: usize) -> Result<Value, Stop> {
+    /// The rows of a subquery. They are found once, unless they depend on the row around it.
+    fn subquery(&mut self, at: usize, rows: Rows<'_>) -> Result<Vec<Vec<Value>>, Stop> {
         let plan = self.plan;
-        let Some(sub) = self.subs.get_mut(at) else { return Ok(Value::Null) };
+        let Some(query) = plan.subqueries.get(at) else { return Ok(Vec::new()) };
+        if query.depends {
+            let mut run = QueryRun { outer: rows.row.to_vec(), ..QueryRun::default() };
+            run.proceed(self, query)?;
+            return Ok(run.rows);
+        }
+        let Some(sub) = self.subs.get_mut(at) else { return Ok(Vec::new()) };
         let mut run = match sub {
-            Sub::Done(value) => return Ok(value.clone()),
+            Sub::Done(rows) => return Ok(rows.clone()),
             Sub::Open(run) => std::mem::take(run),
         };
-        let outcome = run.proceed(self, &plan.subqueries[at]);
-        if let Err(stop) = outcome {
+        if let Err(stop) = run.proceed(self, query) {
             self.subs[at] = Sub::Open(run);
             return Err(stop);
         }
-        if run.rows.len() > 1 {
-            let text = "more than one row returned by a subquery used as an expression";
-            return Err(SqlError::new("21000", text).into());
-        }
-        let value = run.rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
-        self.subs[at] = Sub::Done(value.clone());
-        Ok(value)
+        self.subs[at] = Sub::Done(run.rows.clone());
+        Ok(run.rows)
     }
+}
+
+/// True if a comparison holds for one of several values; null if that is not known.
+fn any<'a>(operator: Operator, value: &Value, list: impl Iterator<Item = &'a Value>) -> Value {
+    let mut unknown = false;
+    for one in list {
+        match compared(operator, value, one) {
+            Value::Bool(true) => return Value::Bool(true),
+            Value::Null => unknown = true,
+            _ => {}
+        }
+    }
+    if unknown { Value::Null } else { Value::Bool(false) }
 }
 
 fn compared(operator: Operator, left: &Value, right: &Value) -> Value {
@@ -186,6 +208,7 @@ fn binary(operator: Operator, left: Value, right: Value, ty: Type) -> Result<Val
             in_range(result, ty)?
         }
         (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
+        (Value::Json(left), Value::Json(right)) => Value::Json(joined_json(&left, &right)?),
         (Value::Time(point), Value::Span(span)) => Value::Time(shifted(point, span)?),
         (Value::Span(span), Value::Time(point)) => Value::Time(shifted(point, span)?),
         (Value::Stamp(point), Value::Span(span)) => Value::Stamp(shifted(point, span)?),

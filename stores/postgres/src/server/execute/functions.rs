@@ -3,9 +3,11 @@
 use super::calls::Calls;
 use super::hash::hash;
 use super::scene::{Effect, Scene, Signal, Stop};
-use crate::protocol::{SqlError, Value};
+use super::system::{type_name, type_of};
+use crate::protocol::{Interval, SqlError, Value};
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
-use crate::server::plan::{Function, LockCall};
+use crate::server::plan::{Function, LockCall, folded_name};
+use crate::server::settings::VERSION;
 
 /// Calls a function, unless it was called already in this computation.
 pub(super) fn call(
@@ -37,6 +39,7 @@ pub(super) fn call(
             return Err(SqlError::new("25006", text).into());
         }
         (Function::NextVal, [Value::Text(name)]) => {
+            let name = &folded_name(name);
             let (next, logged) = scene.sequences.next(name)?;
             scene.effects.extend(logged.map(|sequence| Effect::Sequence(name.clone(), sequence)));
             scene.given.insert(name.clone(), next);
@@ -44,6 +47,7 @@ pub(super) fn call(
             Value::Int(next)
         }
         (Function::CurrVal, [Value::Text(name)]) => {
+            let name = &folded_name(name);
             if scene.sequences.get(name).is_none() {
                 return Err(SqlError::new("42P01", format!("relation \"{name}\" does not exist")).into());
             }
@@ -68,6 +72,14 @@ pub(super) fn call(
             }
             scene.effects.push(Effect::Promoted);
             Value::Bool(true)
+        }
+        (Function::SetConfig, [Value::Text(name), value, local]) => {
+            let value = value.text();
+            scene.settings.set(name, value.as_deref())?;
+            if *local != Value::Bool(true) {
+                scene.settled.set(name, value.as_deref())?;
+            }
+            Value::Text(scene.settings.show(name)?)
         }
         (Function::IsInRecovery, _) => Value::Bool(scene.in_recovery),
         (Function::CancelBackend, [Value::Int(pid)]) => signal(scene, *pid, Signal::Cancel),
@@ -99,6 +111,16 @@ fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<V
             scene.effects.push(Effect::Hashed(number, text.clone()));
             Value::Int(number)
         }
+        (Function::MakeInterval, [Value::Int(seconds)]) => {
+            let beyond = || SqlError::new("22008", "interval out of range");
+            let micros = seconds.checked_mul(1_000_000).ok_or_else(beyond)?;
+            Value::Span(Interval { micros, ..Interval::default() })
+        }
+        (Function::ToRegtype, [Value::Text(name)]) => type_of(name)?,
+        (Function::TypeName, [Value::Int(oid)]) => type_name(*oid),
+        (Function::Version, _) => Value::Text(format!("PostgreSQL {VERSION} on x86_64-pc-linux-gnu")),
+        (Function::CurrentSchema, _) => Value::Text("public".to_owned()),
+        (Function::CurrentDatabase, _) => Value::Text("postgres".to_owned()),
         (Function::Coalesce, args) => {
             args.iter().find(|arg| **arg != Value::Null).cloned().unwrap_or(Value::Null)
         }

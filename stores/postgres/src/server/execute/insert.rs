@@ -6,46 +6,19 @@
 
 use std::sync::Arc;
 
-use super::calls::{Calls, Rows};
+use super::calls::Rows;
 use super::change::{Written, enter, new_row, write};
 use super::define::check;
 use super::eval::Context;
-use super::hunt::{Aim, Caught, Hunt, hunt, serialization};
+use super::hunt::{Aim, Caught, hunt, serialization};
+use super::run::{InsertStage as Stage, Insertion};
 use super::scan::{place, present};
 use super::scene::Stop;
 use crate::protocol::{SqlError, Value};
-use crate::server::data::{Place, Row, Schema, Tid, Unique};
+use crate::server::data::{Place, Schema, Tid, Unique};
 use crate::server::locks::Wait;
 use crate::server::plan::{Arbiter, Insert, Write};
 use crate::server::sql::Patience;
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Insertion {
-    /// How many of the rows are dealt with.
-    done: usize,
-    stage: Stage,
-    hunt: Option<Hunt>,
-    calls: Calls,
-    /// How many rows were inserted or changed.
-    pub(super) count: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-enum Stage {
-    #[default]
-    Compute,
-    /// Is there a row of its key?
-    Probe(Row),
-    /// There is.
-    Lock(Row, Place),
-    Fit(Row, Place),
-    Change(Row, Place),
-    Write(Place, Row),
-    /// Into the indexes.
-    Enter(Place, Row),
-    Show(Row),
-    Next,
-}
 
 impl Insertion {
     pub(super) fn proceed(
@@ -126,13 +99,13 @@ impl Insertion {
             }
             Stage::Fit(row, place) => {
                 let old = old(at, &place);
-                let rows = Rows { row: &old, excluded: &row };
+                let rows = Rows { row: &old, excluded: &row, outer: &[] };
                 let fits = at.fits(&mut self.calls, update.filter.as_ref(), rows)?;
                 if fits { Stage::Change(row, place) } else { Stage::Next }
             }
             Stage::Change(row, place) => {
                 let old = old(at, &place);
-                let rows = Rows { row: &old, excluded: &row };
+                let rows = Rows { row: &old, excluded: &row, outer: &[] };
                 let new = new_row(at, &mut self.calls, &update.schema, &update.sets, rows)?;
                 Stage::Write(place, new)
             }

@@ -11,10 +11,14 @@ mod functions;
 mod hash;
 mod hunt;
 mod insert;
+mod order;
+mod parts;
 mod query;
 mod run;
 mod scan;
 mod scene;
+mod system;
+mod wide;
 mod work;
 
 pub(crate) use scene::{Effect, Scene, Signal};

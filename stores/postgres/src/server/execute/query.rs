@@ -2,30 +2,33 @@
 //!
 //! A row that had to be waited for is looked at again as it is then, and left out if it does not fit any more; its lock stays.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::calls::{Calls, Rows};
+use super::calls::Rows;
 use super::eval::Context;
 use super::hunt::{Aim, Caught, hunt};
-use super::run::{QueryRun, Stage};
+use super::order::{by_keys, limit};
+use super::run::{QueryRun, QueryStage as Stage};
 use super::scan::{place, scan};
 use super::scene::{Effect, Stop};
-use crate::protocol::{SqlError, Value};
 use crate::server::data::{Place, Row};
-use crate::server::plan::{From, Query, SortKey};
+use crate::server::plan::{From, Query};
 use crate::server::sql::Strength;
 
 impl QueryRun {
     /// Goes on to the end of the result.
     pub(super) fn proceed(&mut self, at: &mut Context<'_, '_>, query: &Query) -> Result<(), Stop> {
+        if let Some(wide) = &query.wide {
+            return self.proceed_wide(at, &query.items, wide);
+        }
         let Some(from) = &query.from else {
-            let row = at.row(&mut self.calls, &query.items, Rows::default())?;
+            let rows = Rows { outer: &self.outer, ..Rows::default() };
+            let row = at.row(&mut self.calls, &query.items, rows)?;
             self.rows.push(row);
             return Ok(());
         };
         if self.left.is_none() {
-            self.limit = limit(at, from)?;
+            self.limit = limit(at, from.limit.as_ref())?;
             self.left = Some(scan(at, &from.schema, from.filter.as_ref())?);
         }
         loop {
@@ -111,31 +114,4 @@ impl QueryRun {
     fn row(&self, at: &Context<'_, '_>, place: &Place) -> Row {
         at.scene.heap.row(place).unwrap_or_else(|| Arc::new([]))
     }
-}
-
-/// The most rows of a result.
-fn limit(at: &mut Context<'_, '_>, from: &From) -> Result<Option<u64>, Stop> {
-    let Some(limit) = &from.limit else { return Ok(None) };
-    match at.eval(&mut Calls::default(), limit, Rows::default())? {
-        Value::Int(limit) => {
-            let negative = |_| SqlError::new("2201W", "LIMIT must not be negative");
-            Ok(Some(u64::try_from(limit).map_err(negative)?))
-        }
-        _ => Ok(None),
-    }
-}
-
-fn by_keys(order: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
-    let pairs = order.iter().zip(a.iter().zip(b));
-    pairs.fold(Ordering::Equal, |so_far, (key, (a, b))| {
-        so_far.then_with(|| match (a, b) {
-            (Value::Null, Value::Null) => Ordering::Equal,
-            (Value::Null, _) if key.nulls_first => Ordering::Less,
-            (Value::Null, _) => Ordering::Greater,
-            (_, Value::Null) if key.nulls_first => Ordering::Greater,
-            (_, Value::Null) => Ordering::Less,
-            (a, b) if key.descends => b.cmp(a),
-            (a, b) => a.cmp(b),
-        })
-    })
 }

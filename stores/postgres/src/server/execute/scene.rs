@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::protocol::SqlError;
+use crate::protocol::{SqlError, Type};
 use crate::server::data::{Actor, Heap, Row, Schema, Sequence, Sequences, Snapshot};
 use crate::server::locks::{SessionId, Tag, Wait, Waits};
+use crate::server::settings::Settings;
 
 pub(crate) struct Scene<'a> {
     pub(crate) heap: &'a mut Heap,
@@ -24,6 +25,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) began: i64,
     pub(crate) statement_began: i64,
     pub(crate) clock: i64,
+    /// The settings of the session, and those that it has after the transaction.
+    pub(crate) settings: &'a mut Settings,
+    pub(crate) settled: &'a mut Settings,
     /// The numbers that the session was given by sequences, and the name of the last one.
     pub(crate) given: &'a mut BTreeMap<String, i64>,
     pub(crate) last_given: &'a mut Option<i64>,
@@ -54,6 +58,8 @@ pub(crate) enum Effect {
     GaveBack(Tag),
     /// A sequence, as it is to be logged.
     Sequence(String, Sequence),
+    /// A domain that was created.
+    Domain(String, Type),
     Notify {
         channel: String,
         payload: String,

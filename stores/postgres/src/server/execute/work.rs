@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::change::Change;
-use super::define::{create, create_index, create_sequence};
-use super::eval::{Context, Sub};
-use super::insert::Insertion;
-use super::run::QueryRun;
+use super::define::{create, create_domain, create_index, create_sequence};
+use super::eval::Context;
+use super::run::{PartRun, Run, Sub};
 use super::scene::{Scene, Stop};
 use crate::protocol::{SqlError, Value};
 use crate::server::data::Snapshot;
@@ -21,16 +19,13 @@ pub(crate) struct Work {
     pub(crate) begun: Option<(Snapshot, i64)>,
     run: Run,
     subs: Vec<Sub>,
+    parts: Vec<PartRun>,
+    /// The tag of its completion, while statements of WITH are left.
+    tag: Option<String>,
+    /// True once it has waited for another CREATE TABLE.
+    waited: bool,
     /// Its result so far.
     pub(crate) rows: Vec<Vec<Value>>,
-}
-
-#[derive(Clone, Debug)]
-enum Run {
-    Other,
-    Query(QueryRun),
-    Insert(Insertion),
-    Change(Change),
 }
 
 /// How far a statement has come.
@@ -44,14 +39,10 @@ pub(crate) enum Step {
 
 impl Work {
     pub(crate) fn new(plan: Arc<Plan>, params: Vec<Value>) -> Work {
-        let run = match &plan.kind {
-            Kind::Query(_) => Run::Query(QueryRun::default()),
-            Kind::Insert(_) => Run::Insert(Insertion::default()),
-            Kind::Update { .. } | Kind::Delete { .. } => Run::Change(Change::default()),
-            _ => Run::Other,
-        };
+        let run = Run::of(&plan.kind);
+        let parts = plan.parts.iter().map(|part| PartRun::of(&part.kind)).collect();
         let subs = plan.subqueries.iter().map(|_| Sub::default()).collect();
-        Work { plan, params, begun: None, run, subs, rows: Vec::new() }
+        Work { plan, params, begun: None, run, subs, parts, tag: None, waited: false, rows: Vec::new() }
     }
 
     /// True if it takes a snapshot.
@@ -70,33 +61,26 @@ impl Work {
 
     fn go(&mut self, scene: &mut Scene<'_>) -> Result<String, Stop> {
         let plan = Arc::clone(&self.plan);
-        let mut at = Context { scene, plan: &plan, params: &self.params, subs: &mut self.subs };
-        match (&plan.kind, &mut self.run) {
-            (Kind::Query(query), Run::Query(run)) => {
-                let outcome = run.proceed(&mut at, query);
-                self.rows.append(&mut run.rows);
-                outcome.map(|()| "SELECT".to_owned())
+        let (subs, parts) = (&mut self.subs, &mut self.parts);
+        let mut at = Context { scene, plan: &plan, params: &self.params, subs, parts };
+        if self.tag.is_none() {
+            self.tag = self.run.proceed(&mut at, &plan.kind, &mut self.rows)?;
+        }
+        if let Some(tag) = &self.tag {
+            at.rest()?;
+            return Ok(tag.clone());
+        }
+        match &plan.kind {
+            Kind::CreateTable { schema, if_not_exists, sequences } => {
+                let outcome = create(at.scene, schema, *if_not_exists, sequences, self.waited);
+                self.waited |= matches!(outcome, Err(Stop::Wait(_)));
+                outcome
             }
-            (Kind::Insert(insert), Run::Insert(run)) => {
-                let outcome = run.proceed(&mut at, insert, &mut self.rows);
-                outcome.map(|()| format!("INSERT 0 {}", run.count))
-            }
-            (Kind::Update { write, returning }, Run::Change(run)) => {
-                let outcome = run.update(&mut at, write, returning.as_deref(), &mut self.rows);
-                outcome.map(|()| format!("UPDATE {}", run.count))
-            }
-            (Kind::Delete { schema, filter, returning }, Run::Change(run)) => {
-                let outcome =
-                    run.delete(&mut at, schema, filter.as_ref(), returning.as_deref(), &mut self.rows);
-                outcome.map(|()| format!("DELETE {}", run.count))
-            }
-            (Kind::CreateTable { schema, if_not_exists, sequences }, _) => {
-                create(at.scene, schema, *if_not_exists, sequences)
-            }
-            (Kind::CreateSequence { sequence, if_not_exists }, _) => {
+            Kind::CreateDomain { name, ty } => create_domain(at.scene, name, *ty),
+            Kind::CreateSequence { sequence, if_not_exists } => {
                 create_sequence(at.scene, sequence, *if_not_exists)
             }
-            (Kind::CreateIndex { schema, key, if_not_exists }, _) => {
+            Kind::CreateIndex { schema, key, if_not_exists } => {
                 create_index(at.scene, schema, key, *if_not_exists)
             }
             // The session carries the others out.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
-use crate::server::sql::{Expr, TableRef};
+use crate::server::sql::{Expr, TableRef, TypeName};
 
-/// The tables whose columns an expression may name.
+/// The tables whose columns an expression may name. The row of several tables is their rows one after another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    table: Option<(String, Arc<Schema>)>,
+    tables: Vec<(String, Arc<Schema>)>,
     /// True in ON CONFLICT DO UPDATE: `excluded` is the row that was proposed.
     excluded: bool,
     /// The columns of the statement around a subquery.
@@ -21,6 +21,8 @@ pub(super) struct Scope {
 pub(super) enum Named {
     Column(usize, Type),
     Excluded(usize, Type),
+    /// A column of the row around a subquery.
+    Outer(usize, Type),
 }
 
 /// Columns that every table of PostgreSQL has.
@@ -28,8 +30,17 @@ const SYSTEM: [&str; 6] = ["xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"];
 
 impl Scope {
     pub(super) fn of(table: &TableRef, schema: &Arc<Schema>) -> Scope {
-        let name = table.alias.as_ref().unwrap_or(&table.name).clone();
-        Scope { table: Some((name, Arc::clone(schema))), ..Scope::default() }
+        Scope { tables: vec![(called(table), Arc::clone(schema))], ..Scope::default() }
+    }
+
+    /// Adds a table.
+    pub(super) fn add(&mut self, table: &TableRef, schema: &Arc<Schema>) -> Result<(), SqlError> {
+        let name = called(table);
+        if self.tables.iter().any(|(other, _)| *other == name) {
+            return Err(SqlError::new("42712", format!("table name \"{name}\" specified more than once")));
+        }
+        self.tables.push((name, Arc::clone(schema)));
+        Ok(())
     }
 
     pub(super) fn with_excluded(self) -> Scope {
@@ -40,8 +51,22 @@ impl Scope {
         Scope { outer: Some(Box::new(outer.clone())), ..self }
     }
 
-    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
-        self.table.as_ref().map(|(_, schema)| schema)
+    /// The columns of all tables, or of the one of this name: their places, names and types.
+    pub(super) fn all(&self, table: Option<&str>) -> Result<Vec<(usize, String, Type)>, SqlError> {
+        let (mut found, mut offset, mut known) = (Vec::new(), 0, false);
+        for (name, schema) in &self.tables {
+            if table.is_none_or(|table| table == name) {
+                known = true;
+                let columns = schema.columns.iter().enumerate();
+                found.extend(columns.map(|(at, column)| (offset + at, column.name.clone(), column.ty)));
+            }
+            offset += schema.columns.len();
+        }
+        match table {
+            None if !known => Err(SqlError::new("42601", "SELECT * with no tables specified is not valid")),
+            Some(table) if !known => Err(unknown(table)),
+            _ => Ok(found),
+        }
     }
 
     pub(super) fn find(&self, table: Option<&str>, name: &str) -> Result<Named, SqlError> {
@@ -49,10 +74,14 @@ impl Scope {
             return Err(SqlError::unsupported(format!("the system column {name}")));
         }
         let found = self.look(table, name);
-        if found.is_err() && self.outer.as_ref().is_some_and(|outer| outer.find(table, name).is_ok()) {
-            return Err(SqlError::unsupported("a subquery that depends on the row around it"));
+        let Some(outer) = self.outer.as_ref().filter(|_| found.is_err()) else { return found };
+        match outer.find(table, name) {
+            Ok(Named::Column(at, ty)) if found.as_ref().is_err_and(|error| error.code != "42702") => {
+                Ok(Named::Outer(at, ty))
+            }
+            Ok(_) => Err(SqlError::unsupported("a subquery that depends on this row around it")),
+            Err(_) => found,
         }
-        found
     }
 
     fn look(&self, table: Option<&str>, name: &str) -> Result<Named, SqlError> {
@@ -63,25 +92,42 @@ impl Scope {
             };
             SqlError::new("42703", text)
         };
-        let unknown =
-            |table: &str| SqlError::new("42P01", format!("missing FROM-clause entry for table \"{table}\""));
-        let Some((own, schema)) = &self.table else { return Err(table.map_or_else(missing, unknown)) };
-        let at = || schema.columns.iter().position(|column| column.name == name);
-        match table {
-            Some("excluded") if self.excluded => {
-                let at = at().ok_or_else(missing)?;
-                Ok(Named::Excluded(at, schema.columns[at].ty))
-            }
-            Some(table) if table != own => Err(unknown(table)),
-            _ => {
-                let at = at().ok_or_else(missing)?;
-                if table.is_none() && self.excluded {
-                    return Err(SqlError::new("42702", format!("column reference \"{name}\" is ambiguous")));
+        let ambiguous = || SqlError::new("42702", format!("column reference \"{name}\" is ambiguous"));
+        let at = |schema: &Schema| schema.columns.iter().position(|column| column.name == name);
+        if table == Some("excluded") && self.excluded {
+            let schema = self.tables.first().map(|(_, schema)| schema).ok_or_else(missing)?;
+            let at = at(schema).ok_or_else(missing)?;
+            return Ok(Named::Excluded(at, schema.columns[at].ty));
+        }
+        let (mut found, mut offset, mut known) = (None, 0, false);
+        for (own, schema) in &self.tables {
+            if table.is_none_or(|table| table == own) {
+                known = true;
+                if let Some(at) = at(schema) {
+                    let same = schema.columns.iter().filter(|column| column.name == name).count();
+                    if found.is_some() || same > 1 {
+                        return Err(ambiguous());
+                    }
+                    found = Some(Named::Column(offset + at, schema.columns[at].ty));
                 }
-                Ok(Named::Column(at, schema.columns[at].ty))
             }
+            offset += schema.columns.len();
+        }
+        match table {
+            Some(table) if !known => Err(unknown(table)),
+            None if found.is_some() && self.excluded => Err(ambiguous()),
+            _ => found.ok_or_else(missing),
         }
     }
+}
+
+/// The name by which a statement calls a table.
+fn called(table: &TableRef) -> String {
+    table.alias.as_ref().unwrap_or(&table.name).clone()
+}
+
+fn unknown(table: &str) -> SqlError {
+    SqlError::new("42P01", format!("missing FROM-clause entry for table \"{table}\""))
 }
 
 pub(super) fn column_index(schema: &Schema, name: &str) -> Result<usize, SqlError> {
@@ -100,12 +146,17 @@ pub(super) fn name_of(expr: &Expr) -> String {
     let none = || "?column?".to_owned();
     match expr {
         Expr::Column { name, .. } | Expr::Call { name, .. } => name.clone(),
+        Expr::CountRows => "count".to_owned(),
+        Expr::Exists(_) => "exists".to_owned(),
         Expr::Case { otherwise, .. } => match otherwise.as_deref().map(name_of) {
             Some(name) if name != "?column?" => name,
             _ => "case".to_owned(),
         },
         Expr::Cast(inner, ty) => match name_of(inner) {
-            name if name == "?column?" => cast_name(*ty).to_owned(),
+            name if name == "?column?" => match ty {
+                TypeName::Known(ty) => cast_name(*ty).to_owned(),
+                TypeName::Domain(name) => name.clone(),
+            },
             name => name,
         },
         Expr::Subquery(select) => match select.items.first() {
@@ -131,5 +182,11 @@ fn cast_name(ty: Type) -> &'static str {
         Type::Interval => "interval",
         Type::Uuid => "uuid",
         Type::Void => "void",
+        Type::Bytea => "bytea",
+        Type::Jsonb => "jsonb",
+        Type::Name => "name",
+        Type::Oid => "oid",
+        Type::Regtype => "regtype",
+        Type::Array(element) => cast_name(element.ty()),
     }
 }

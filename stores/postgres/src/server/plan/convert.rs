@@ -5,7 +5,9 @@ use crate::protocol::{SqlError, Type, Value};
 /// True if values of the two types can be compared, and a column of the one takes the other.
 pub(super) fn comparable(a: Type, b: Type) -> bool {
     let is_point = |ty| matches!(ty, Type::Timestamp | Type::Timestamptz);
+    let is_oid = |ty| matches!(ty, Type::Oid | Type::Regtype);
     b == Type::Unknown
+        || is_oid(a) && is_oid(b)
         || a == b
         || a.is_integer() && b.is_integer()
         || a.is_text() && b.is_text()

@@ -8,9 +8,9 @@ use super::convert::{comparable, convert, in_range};
 use super::function::Function;
 use super::planner::Planner;
 use super::rows::query;
-use super::typed::Typed;
-use crate::protocol::{SqlError, Type, Value};
-use crate::server::sql::{Expr, Operator};
+use super::typed::{Aggregate, Typed};
+use crate::protocol::{Element, SqlError, Type, Value};
+use crate::server::sql::{Expr, Operator, Select};
 
 /// The most parameters that a statement may have, as in PostgreSQL.
 const PARAMS_MAX: usize = 65_535;
@@ -65,10 +65,18 @@ impl Planner<'_> {
             }
             Expr::Param(nth) => return self.param(*nth, wanted),
             Expr::Column { table, name } => match scope.find(table.as_deref(), name)? {
+                Named::Column(..) if self.aggregates.is_some() => {
+                    return Err(SqlError::unsupported("a column beside an aggregate"));
+                }
                 Named::Column(at, ty) => (Typed::Column(at), ty),
+                Named::Outer(at, ty) => (Typed::Outer(at), ty),
                 Named::Excluded(at, ty) => (Typed::Excluded(at), ty),
             },
-            Expr::Call { name, args } => return self.call(scope, name, args, wanted),
+            Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None),
+            Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
+                (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg)),
+                _ => return self.call(scope, name, args, wanted),
+            },
             Expr::Binary { operator, left, right } => return self.binary(scope, *operator, left, right),
             Expr::And(left, right) => {
                 let (left, right) = (self.truth(scope, left, "AND")?, self.truth(scope, right, "AND")?);
@@ -93,17 +101,88 @@ impl Planner<'_> {
                 }
                 (Typed::In(Box::new(value), planned), Type::Bool)
             }
-            Expr::Case { arms, otherwise } => return self.case(scope, arms, otherwise.as_deref(), wanted),
-            Expr::Cast(inner, ty) => (self.cast(scope, inner, *ty)?, *ty),
-            Expr::Subquery(select) => {
-                let (query, columns) = query(self, select, Some(scope))?;
-                let [(_, ty)] = columns[..] else {
-                    return Err(SqlError::new("42601", "subquery must return only one column"));
-                };
+            Expr::InQuery(value, select) => {
+                let (value, ty) = self.expr(scope, value, None)?;
+                let (at, found) = self.column(scope, select, "subquery has too many columns")?;
+                if !comparable(ty, found) {
+                    return Err(no_operator("=", ty, found));
+                }
+                (Typed::InQuery(Box::new(value), at), Type::Bool)
+            }
+            Expr::Exists(select) => {
+                let (query, _) = query(self, select, Some(scope))?;
                 self.subqueries.push(query);
-                (Typed::Subquery(self.subqueries.len() - 1), ty)
+                (Typed::Exists(self.subqueries.len() - 1), Type::Bool)
+            }
+            Expr::Any { operator, value, array } => {
+                // A value whose type nothing says takes that of the elements.
+                let wanted = match self.expr(scope, array, None) {
+                    Ok((_, Type::Array(element))) if is_open(value) => Some(element.ty()),
+                    _ => None,
+                };
+                let (value, ty) = self.expr(scope, value, wanted)?;
+                let refused = || SqlError::unsupported("ANY beside a value of this type");
+                // Values of `character varying` are compared as `text`.
+                let element = Element::of(if ty.is_text() { Type::Text } else { ty }).ok_or_else(refused)?;
+                let (array, found) = self.expr(scope, array, Some(Type::Array(element)))?;
+                let Type::Array(element) = found else {
+                    let text = "op ANY/ALL (array) requires array on right side";
+                    return Err(SqlError::new("42809", text));
+                };
+                if !comparable(ty, element.ty()) {
+                    return Err(no_operator(operator.sign(), ty, element.ty()));
+                }
+                let (value, array) = (Box::new(value), Box::new(array));
+                (Typed::AnyOf { operator: *operator, value, array }, Type::Bool)
+            }
+            Expr::Case { arms, otherwise } => return self.case(scope, arms, otherwise.as_deref(), wanted),
+            Expr::Cast(inner, ty) => {
+                let ty = self.known.ty(ty)?;
+                (self.cast(scope, inner, ty)?, ty)
+            }
+            Expr::Subquery(select) => {
+                let (at, ty) = self.column(scope, select, "subquery must return only one column")?;
+                (Typed::Subquery(at), ty)
             }
         })
+    }
+
+    /// A subquery of one column: its number, and the type of that; `many` is the error for more columns.
+    fn column(&mut self, scope: &Scope, select: &Select, many: &str) -> Result<(usize, Type), SqlError> {
+        let (query, columns) = query(self, select, Some(scope))?;
+        let [(_, ty)] = columns[..] else {
+            return Err(SqlError::new("42601", many));
+        };
+        self.subqueries.push(query);
+        Ok((self.subqueries.len() - 1, ty))
+    }
+
+    fn aggregate(
+        &mut self,
+        scope: &Scope,
+        aggregate: Aggregate,
+        arg: Option<&Expr>,
+    ) -> Result<(Typed, Type), SqlError> {
+        let refused = || SqlError::unsupported("an aggregate in this place");
+        let mut all = self.aggregates.take().ok_or_else(refused)?;
+        let value = arg.map(|arg| self.expr(scope, arg, None)).transpose()?;
+        let ty = match (aggregate, &value) {
+            (Aggregate::Count, _) | (_, None) => Type::Int8,
+            (_, Some((_, Type::Varchar(_)))) => Type::Text,
+            (_, Some((_, ty))) if matches!(ty, Type::Bool | Type::Uuid | Type::Jsonb | Type::Void) => {
+                let name = if aggregate == Aggregate::Max { "max" } else { "min" };
+                let text = format!("function {name}({}) does not exist", ty.name());
+                return Err(SqlError::new("42883", text));
+            }
+            (_, Some((_, ty))) => *ty,
+        };
+        if value.as_ref().is_some_and(|(value, _)| value.calls()) {
+            return Err(SqlError::unsupported("a function in an aggregate"));
+        }
+        all.push((aggregate, value.map(|(value, _)| value)));
+        self.aggregates = Some(all);
+        let at = self.aggregates.as_ref().map_or(0, |all| all.len() - 1);
+        Ok((Typed::Column(at), ty))
     }
 
     fn param(&mut self, nth: usize, wanted: Option<Type>) -> Result<(Typed, Type), SqlError> {
@@ -124,6 +203,9 @@ impl Planner<'_> {
         let (value, found) = self.expr(scope, inner, Some(ty))?;
         if found == ty && !matches!(ty, Type::Varchar(Some(_))) {
             return Ok(value);
+        }
+        if found == Type::Regtype && ty.is_text() {
+            return Ok(Typed::Call(Function::TypeName, vec![value]));
         }
         if comparable(ty, found) || ty.is_text() || found.is_text() {
             return folded(value, ty);
@@ -185,6 +267,9 @@ impl Planner<'_> {
     ) -> Result<(Typed, Type), SqlError> {
         let function =
             Function::named(name).ok_or_else(|| SqlError::unsupported(format!("function {name}")))?;
+        if function == Function::MakeInterval && args.first().is_some_and(is_open) {
+            return Err(SqlError::unsupported("make_interval of a value whose type nothing says"));
+        }
         if function.forms().is_empty() {
             let values: Vec<&Expr> = args.iter().collect();
             let ty = self.common(scope, &values, wanted)?;
@@ -218,6 +303,27 @@ impl Planner<'_> {
         Ok((Typed::Call(function, planned), function.ty(form.last().copied())))
     }
 
+    /// `||` where one side is a `jsonb`.
+    fn json(&mut self, scope: &Scope, left: &Expr, right: &Expr) -> Result<Option<(Typed, Type)>, SqlError> {
+        let mut is_json = false;
+        for side in [left, right] {
+            is_json |= !is_open(side) && self.expr(scope, side, None)?.1 == Type::Jsonb;
+        }
+        if !is_json {
+            return Ok(None);
+        }
+        let mut sides = Vec::new();
+        for side in [left, right] {
+            let (value, ty) = self.expr(scope, side, Some(Type::Jsonb))?;
+            if ty != Type::Jsonb {
+                return Err(SqlError::unsupported("|| of a jsonb and another type"));
+            }
+            sides.push(value);
+        }
+        let (Some(right), Some(left)) = (sides.pop(), sides.pop()) else { return Ok(None) };
+        Ok(Some((joined(Operator::Concat, left, right, Type::Jsonb), Type::Jsonb)))
+    }
+
     fn binary(
         &mut self,
         scope: &Scope,
@@ -226,6 +332,9 @@ impl Planner<'_> {
         right: &Expr,
     ) -> Result<(Typed, Type), SqlError> {
         if operator == Operator::Concat {
+            if let Some(joined) = self.json(scope, left, right)? {
+                return Ok(joined);
+            }
             let left = self.cast(scope, left, Type::Text)?;
             let right = self.cast(scope, right, Type::Text)?;
             return Ok((joined(operator, left, right, Type::Text), Type::Text));

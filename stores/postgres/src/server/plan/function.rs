@@ -31,6 +31,17 @@ pub(crate) enum Function {
     Coalesce,
     Greatest,
     Least,
+    Version,
+    /// The OID of the type of a name; null if there is none.
+    ToRegtype,
+    /// The name of the type of an OID; no function that has a name itself.
+    TypeName,
+    /// A span of so many seconds.
+    MakeInterval,
+    CurrentSchema,
+    CurrentDatabase,
+    /// Sets a parameter of the session, or of the transaction.
+    SetConfig,
 }
 
 /// A function that takes an advisory lock.
@@ -44,7 +55,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 20] = [
+const NAMES: [(&str, Function); 26] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -65,6 +76,12 @@ const NAMES: [(&str, Function); 20] = [
     ("pg_is_in_recovery", Function::IsInRecovery),
     ("hashtext", Function::HashText),
     ("coalesce", Function::Coalesce),
+    ("make_interval", Function::MakeInterval),
+    ("to_regtype", Function::ToRegtype),
+    ("version", Function::Version),
+    ("current_schema", Function::CurrentSchema),
+    ("current_database", Function::CurrentDatabase),
+    ("set_config", Function::SetConfig),
 ];
 
 /// The beginnings of the names of functions that take an advisory lock: true for those of a transaction, and for those
@@ -99,6 +116,11 @@ impl Function {
         match self {
             Function::Now | Function::StatementTimestamp | Function::ClockTimestamp => &[&[]],
             Function::BackendPid | Function::UnlockAll | Function::LastVal | Function::IsInRecovery => &[&[]],
+            Function::Version | Function::CurrentSchema | Function::CurrentDatabase => &[&[]],
+            Function::MakeInterval => &[&[Type::Int8]],
+            Function::ToRegtype => &[&[Type::Text]],
+            Function::TypeName => &[&[Type::Regtype]],
+            Function::SetConfig => &[&[Type::Text, Type::Text, Type::Bool]],
             // How long to wait for it: it is done at once.
             Function::Promote => &[&[], &[Type::Bool], &[Type::Bool, Type::Int4]],
             Function::TimeZone => &[&[Type::Text, Type::Timestamptz], &[Type::Text, Type::Timestamp]],
@@ -125,6 +147,11 @@ impl Function {
             Function::CancelBackend | Function::TerminateBackend => Type::Bool,
             Function::Promote | Function::IsInRecovery => Type::Bool,
             Function::NextVal | Function::CurrVal | Function::LastVal => Type::Int8,
+            Function::Version | Function::SetConfig => Type::Text,
+            Function::MakeInterval => Type::Interval,
+            Function::ToRegtype => Type::Regtype,
+            Function::TypeName => Type::Text,
+            Function::CurrentSchema | Function::CurrentDatabase => Type::Name,
             Function::Coalesce | Function::Greatest | Function::Least => last.unwrap_or(Type::Text),
         }
     }
@@ -141,11 +168,24 @@ impl Function {
                 | Function::Coalesce
                 | Function::Greatest
                 | Function::Least
+                | Function::Version
+                | Function::MakeInterval
+                | Function::ToRegtype
+                | Function::TypeName
+                | Function::CurrentSchema
+                | Function::CurrentDatabase
         )
     }
 
     /// True if it gives null where an argument is null, without being called.
     pub(crate) fn is_strict(self) -> bool {
-        !matches!(self, Function::Coalesce | Function::Greatest | Function::Least | Function::Notify)
+        !matches!(
+            self,
+            Function::Coalesce
+                | Function::Greatest
+                | Function::Least
+                | Function::Notify
+                | Function::SetConfig
+        )
     }
 }

@@ -2,27 +2,56 @@
 
 use std::sync::Arc;
 
-use super::typed::Query;
+use super::system::System;
+use super::typed::{Aggregate, Origin, Query, Typed};
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
+use crate::server::sql::TypeName;
+
+/// The name of a sequence in a text: in small letters, unless it stands in double quotes.
+pub(crate) fn folded_name(text: &str) -> String {
+    let bare = text.strip_prefix("public.").unwrap_or(text);
+    match bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(quoted) => quoted.to_owned(),
+        None => bare.to_lowercase(),
+    }
+}
 
 /// The tables that a transaction sees, and the names of sequences.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) table: &'a dyn Fn(&str) -> Option<Arc<Schema>>,
     pub(crate) sequence: &'a dyn Fn(&str) -> bool,
+    /// The type of a domain.
+    pub(crate) domain: &'a dyn Fn(&str) -> Option<Type>,
+}
+
+impl Known<'_> {
+    /// The type of this name.
+    pub(super) fn ty(&self, name: &TypeName) -> Result<Type, SqlError> {
+        let refused = |name: &str| SqlError::unsupported(format!("type \"{name}\""));
+        match name {
+            TypeName::Known(ty) => Ok(*ty),
+            TypeName::Domain(name) => (self.domain)(name).ok_or_else(|| refused(name)),
+        }
+    }
 }
 
 /// The state while a statement is planned.
 pub(super) struct Planner<'a> {
-    known: Known<'a>,
+    pub(super) known: Known<'a>,
     pub(super) params: Vec<Option<Type>>,
     pub(super) subqueries: Vec<Query>,
+    /// The statements of WITH so far: their names, their columns, and true for those that lock rows.
+    pub(super) parts: Vec<(String, Arc<Schema>, bool)>,
+    /// The aggregates of the SELECT that is planned, where it has some.
+    pub(super) aggregates: Option<Vec<(Aggregate, Option<Typed>)>>,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(known: Known<'a>, params: &[Option<Type>]) -> Planner<'a> {
-        Planner { known, params: params.to_vec(), subqueries: Vec::new() }
+        let (subqueries, parts) = (Vec::new(), Vec::new());
+        Planner { known, params: params.to_vec(), subqueries, parts, aggregates: None }
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Arc<Schema>, SqlError> {
@@ -30,8 +59,26 @@ impl<'a> Planner<'a> {
         (self.known.table)(name).ok_or_else(missing)
     }
 
+    /// The table, statement of WITH or table of the catalogue of this name.
+    pub(super) fn source(&self, name: &str) -> Result<(Origin, Arc<Schema>), SqlError> {
+        if let Some(at) = self.parts.iter().position(|(known, ..)| known == name) {
+            let schema = &self.parts[at].1;
+            if schema.columns.is_empty() {
+                let text = format!("WITH query \"{name}\" does not have a RETURNING clause");
+                return Err(SqlError::new("0A000", text));
+            }
+            return Ok((Origin::Part(at), Arc::clone(schema)));
+        }
+        match (self.table(name), System::named(name)) {
+            (Ok(schema), _) => Ok((Origin::Table, schema)),
+            (_, Some((system, schema))) => Ok((Origin::Catalogue(system), schema)),
+            (Err(error), None) => Err(error),
+        }
+    }
+
     /// Refuses the name of a sequence that is not there.
     pub(super) fn sequence(&self, name: &str) -> Result<(), SqlError> {
+        let name = &folded_name(name);
         let missing = || SqlError::new("42P01", format!("relation \"{name}\" does not exist"));
         (self.known.sequence)(name).then_some(()).ok_or_else(missing)
     }

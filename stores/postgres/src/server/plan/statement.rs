@@ -6,7 +6,7 @@ use super::columns::Scope;
 use super::planner::{Known, Planner};
 use super::rows;
 use super::tables::{new_index, new_schema};
-use super::typed::{Kind, Plan};
+use super::typed::{Columns, Kind, Part, Plan};
 use crate::protocol::{SqlError, Type};
 use crate::server::sql::Statement;
 
@@ -17,12 +17,40 @@ pub(crate) fn plan(
     known: Known<'_>,
 ) -> Result<Plan, SqlError> {
     let mut planner = Planner::new(known, types);
+    let (mut parts, mut statement) = (Vec::new(), statement);
+    if let Statement::With { parts: list, main } = statement {
+        statement = main;
+        for part in list {
+            let (kind, columns) = kind(&mut planner, &part.statement, known)?;
+            let columns = columns.unwrap_or_default();
+            let schema = rows::result(&part.name, columns);
+            let locks = match &kind {
+                Kind::Query(query) => query.from.as_ref().is_some_and(|from| from.lock.is_some()),
+                _ => false,
+            };
+            planner.parts.push((part.name.clone(), Arc::clone(&schema), locks));
+            parts.push(Part { schema, kind });
+        }
+    }
+    let (kind, columns) = kind(&mut planner, statement, known)?;
+    // A parameter whose type nothing says is text.
+    let params = planner.params.into_iter().map(|ty| ty.unwrap_or(Type::Text)).collect();
+    Ok(Plan { kind, subqueries: planner.subqueries, parts, columns, params })
+}
+
+/// The meaning of one statement, and the columns of its result.
+fn kind(
+    planner: &mut Planner<'_>,
+    statement: &Statement,
+    known: Known<'_>,
+) -> Result<(Kind, Option<Columns>), SqlError> {
     let mut columns = None;
     let kind = match statement {
         Statement::CreateTable { table, if_not_exists, columns, keys } => {
             let (schema, sequences) = new_schema(known, table, columns, keys)?;
             Kind::CreateTable { schema: Arc::new(schema), if_not_exists: *if_not_exists, sequences }
         }
+        Statement::CreateDomain { name, ty } => Kind::CreateDomain { name: name.clone(), ty: *ty },
         Statement::CreateSequence { sequence, if_not_exists } => {
             Kind::CreateSequence { sequence: sequence.clone(), if_not_exists: *if_not_exists }
         }
@@ -32,30 +60,34 @@ pub(crate) fn plan(
             Kind::CreateIndex { schema, key, if_not_exists: *if_not_exists }
         }
         Statement::Insert(insert) => {
-            let (insert, named) = rows::insert(&mut planner, insert)?;
+            let (insert, named) = rows::insert(planner, insert)?;
             columns = named;
             Kind::Insert(insert)
         }
         Statement::Select(select) => {
-            let (query, named) = rows::query(&mut planner, select, None)?;
+            let (query, named) = rows::query(planner, select, None)?;
             columns = Some(named);
             Kind::Query(query)
         }
         Statement::Update(update) => {
             let schema = planner.table(&update.table.name)?;
-            let scope = Scope::of(&update.table, &schema);
-            let write = rows::write(&mut planner, &scope, &schema, &update.sets, update.filter.as_ref())?;
-            let (returning, named) = rows::returning(&mut planner, &scope, update.returning.as_deref())?;
+            let mut scope = Scope::of(&update.table, &schema);
+            let from = rows::sources(planner, &mut scope, &update.from)?;
+            let write = rows::write(planner, &scope, &schema, &update.sets, update.filter.as_ref())?;
+            rows::still(write.filter.as_ref().filter(|_| !from.is_empty()))?;
+            let (returning, named) = rows::returning(planner, &scope, update.returning.as_deref())?;
             columns = named;
-            Kind::Update { write, returning }
+            Kind::Update { write, from, returning }
         }
         Statement::Delete(delete) => {
             let schema = planner.table(&delete.table.name)?;
-            let scope = Scope::of(&delete.table, &schema);
-            let filter = rows::filter(&mut planner, &scope, delete.filter.as_ref())?;
-            let (returning, named) = rows::returning(&mut planner, &scope, delete.returning.as_deref())?;
+            let mut scope = Scope::of(&delete.table, &schema);
+            let from = rows::sources(planner, &mut scope, &delete.from)?;
+            let filter = rows::filter(planner, &scope, delete.filter.as_ref())?;
+            rows::still(filter.as_ref().filter(|_| !from.is_empty()))?;
+            let (returning, named) = rows::returning(planner, &scope, delete.returning.as_deref())?;
             columns = named;
-            Kind::Delete { schema, filter, returning }
+            Kind::Delete { schema, from, filter, returning }
         }
         control => {
             if let Statement::Show(name) = control {
@@ -64,9 +96,7 @@ pub(crate) fn plan(
             Kind::Control(control.clone())
         }
     };
-    // A parameter whose type nothing says is text.
-    let params = planner.params.into_iter().map(|ty| ty.unwrap_or(Type::Text)).collect();
-    Ok(Plan { kind, subqueries: planner.subqueries, columns, params })
+    Ok((kind, columns))
 }
 
 /// The name of the column in which SHOW shows a parameter.

@@ -3,7 +3,7 @@
 use super::columns::Scope;
 use super::convert::convert;
 use super::function::Function;
-use super::planner::{Known, Planner};
+use super::planner::{Known, Planner, folded_name};
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::data::{self, ColumnDefault, Schema};
@@ -87,6 +87,7 @@ pub(super) fn new_index(schema: &Schema, key: &Key) -> Result<data::Key, SqlErro
 }
 
 fn new_column(known: Known<'_>, table: &str, column: &Column) -> Result<data::Column, SqlError> {
+    let ty = known.ty(&column.ty)?;
     let default = match (&column.default, column.generated) {
         (Some(_), Some(_)) => {
             let text = format!(
@@ -97,20 +98,20 @@ fn new_column(known: Known<'_>, table: &str, column: &Column) -> Result<data::Co
         }
         (None, Some(_)) => ColumnDefault::Next(sequence_name(table, &column.name)),
         (None, None) => ColumnDefault::Value(Value::Null),
-        (Some(expr), None) => default(known, column, expr)?,
+        (Some(expr), None) => default(known, &column.name, ty, expr)?,
     };
     let always = column.generated == Some(Generated::Always);
-    Ok(data::Column { name: column.name.clone(), ty: column.ty, not_null: column.not_null, default, always })
+    Ok(data::Column { name: column.name.clone(), ty, not_null: column.not_null, default, always })
 }
 
-fn default(known: Known<'_>, column: &Column, expr: &Expr) -> Result<ColumnDefault, SqlError> {
+fn default(known: Known<'_>, name: &str, ty: Type, expr: &Expr) -> Result<ColumnDefault, SqlError> {
     let mut planner = Planner::new(known, &[]);
-    let planned = planner.assigned(&Scope::default(), expr, &column.name, column.ty)?;
-    let is_point = matches!(column.ty, Type::Timestamp | Type::Timestamptz);
+    let planned = planner.assigned(&Scope::default(), expr, name, ty)?;
+    let is_point = matches!(ty, Type::Timestamp | Type::Timestamptz);
     let refused = || SqlError::unsupported("this default");
     let inner = match planned {
-        Typed::Const(value) => return Ok(ColumnDefault::Value(convert(value, column.ty)?)),
-        Typed::Convert(inner, ty) if is_point || ty.is_integer() => *inner,
+        Typed::Const(value) => return Ok(ColumnDefault::Value(convert(value, ty)?)),
+        Typed::Convert(inner, found) if is_point || found.is_integer() => *inner,
         other => other,
     };
     match inner {
@@ -122,7 +123,7 @@ fn default(known: Known<'_>, column: &Column, expr: &Expr) -> Result<ColumnDefau
             _ => Err(refused()),
         },
         Typed::Call(Function::NextVal, args) => match args.first() {
-            Some(Typed::Const(Value::Text(name))) => Ok(ColumnDefault::Next(name.clone())),
+            Some(Typed::Const(Value::Text(name))) => Ok(ColumnDefault::Next(folded_name(name))),
             _ => Err(refused()),
         },
         _ => Err(refused()),

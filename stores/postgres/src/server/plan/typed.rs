@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::function::Function;
+use super::system::System;
 use crate::protocol::{Type, Value};
 use crate::server::data::{Key, Schema};
 use crate::server::sql::{Operator, RowLock, Sequence, Statement, Strength};
@@ -16,6 +17,8 @@ pub(crate) struct Plan {
     pub(crate) kind: Kind,
     /// The SELECTs within it that stand for a value.
     pub(crate) subqueries: Vec<Query>,
+    /// The statements of WITH.
+    pub(crate) parts: Vec<Part>,
     /// The columns of its result; none for a statement without rows.
     pub(crate) columns: Option<Columns>,
     /// The types of its parameters.
@@ -26,13 +29,23 @@ impl Plan {
     /// True for a statement whose result is sent while it is computed, its columns first. The rows of RETURNING come at the end;
     /// a SELECT of constants is computed while it is planned.
     pub(crate) fn is_sent_along(&self) -> bool {
+        if self.parts.iter().any(|part| part.kind.changes()) {
+            return false;
+        }
         match &self.kind {
-            Kind::Query(Query { items, from: None }) => {
+            Kind::Query(Query { items, from: None, wide: None, .. }) => {
                 !self.subqueries.is_empty() || items.iter().any(Typed::calls)
             }
             kind => matches!(kind, Kind::Query(_)),
         }
     }
+}
+
+/// A statement of WITH, and the columns of its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +62,10 @@ pub(crate) enum Kind {
         sequence: Sequence,
         if_not_exists: bool,
     },
+    CreateDomain {
+        name: String,
+        ty: Type,
+    },
     CreateIndex {
         schema: Arc<Schema>,
         key: Key,
@@ -58,13 +75,24 @@ pub(crate) enum Kind {
     Query(Query),
     Update {
         write: Write,
+        /// The tables of FROM.
+        from: Vec<Source>,
         returning: Option<Vec<Typed>>,
     },
     Delete {
         schema: Arc<Schema>,
+        /// The tables of USING.
+        from: Vec<Source>,
         filter: Option<Typed>,
         returning: Option<Vec<Typed>>,
     },
+}
+
+impl Kind {
+    /// True if it is about rows, and changes them.
+    pub(crate) fn changes(&self) -> bool {
+        matches!(self, Kind::Insert(_) | Kind::Update { .. } | Kind::Delete { .. })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +128,84 @@ pub(crate) struct Write {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Query {
     pub(crate) items: Vec<Typed>,
+    /// The one table that its rows come from.
     pub(crate) from: Option<From>,
+    /// Where its rows come from, if that is no one table or they are not shown one by one.
+    pub(crate) wide: Option<Wide>,
+    /// True if its rows depend on the row around it.
+    pub(crate) depends: bool,
+}
+
+impl Query {
+    /// True if an expression of it names a column of the row around it.
+    pub(super) fn reads_around(&self) -> bool {
+        let reads = |expr: &Typed| expr.any(&|part| matches!(part, Typed::Outer(_)));
+        let sorts = |keys: &[SortKey]| keys.iter().any(|key| reads(&key.value));
+        self.items.iter().any(reads)
+            || self
+                .from
+                .as_ref()
+                .is_some_and(|from| from.filter.as_ref().is_some_and(reads) || sorts(&from.order))
+            || self.wide.as_ref().is_some_and(|wide| {
+                wide.filter.as_ref().is_some_and(reads)
+                    || sorts(&wide.order)
+                    || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
+                    || wide.aggregates.iter().filter_map(|(_, value)| value.as_ref()).any(reads)
+            })
+    }
+}
+
+/// Rows that are all found before the first one is shown: those of several tables, of a statement of WITH, of the catalogue; and those
+/// that are counted. None of them is locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wide {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) filter: Option<Typed>,
+    /// The aggregates; they are the columns that the items name, if there are any.
+    pub(crate) aggregates: Vec<(Aggregate, Option<Typed>)>,
+    pub(crate) distinct: bool,
+    pub(crate) order: Vec<SortKey>,
+    pub(crate) limit: Option<Typed>,
+}
+
+/// A table of a statement with several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) origin: Origin,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) on: Option<Typed>,
+    /// True if a row of the tables before it stays where it has none.
+    pub(crate) left: bool,
+}
+
+/// Where the rows of a table come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Table,
+    /// The statement of WITH of this number.
+    Part(usize),
+    Catalogue(System),
+    /// The elements of an array.
+    Unnest(Typed),
+}
+
+/// A value of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aggregate {
+    Count,
+    Max,
+    Min,
+}
+
+impl Aggregate {
+    pub(super) fn named(name: &str) -> Option<Aggregate> {
+        match name {
+            "count" => Some(Aggregate::Count),
+            "max" => Some(Aggregate::Max),
+            "min" => Some(Aggregate::Min),
+            _ => None,
+        }
+    }
 }
 
 /// Where the rows of a SELECT come from.
@@ -129,6 +234,8 @@ pub(crate) enum Typed {
     Column(usize),
     /// A column of the row that an INSERT proposed.
     Excluded(usize),
+    /// A column of the row around a subquery.
+    Outer(usize),
     Call(Function, Vec<Typed>),
     Binary {
         operator: Operator,
@@ -145,6 +252,16 @@ pub(crate) enum Typed {
     Convert(Box<Typed>, Type),
     /// The subquery of this number.
     Subquery(usize),
+    /// True if a value is among those of the subquery of this number.
+    InQuery(Box<Typed>, usize),
+    /// True if the subquery of this number has a row.
+    Exists(usize),
+    /// True if the comparison holds for an element of the array.
+    AnyOf {
+        operator: Operator,
+        value: Box<Typed>,
+        array: Box<Typed>,
+    },
 }
 
 impl Typed {
@@ -158,12 +275,18 @@ impl Typed {
             | Typed::Param(_)
             | Typed::Column(_)
             | Typed::Excluded(_)
+            | Typed::Outer(_)
+            | Typed::Exists(_)
             | Typed::Subquery(_) => false,
             Typed::Call(_, args) => args.iter().any(|arg| arg.any(is)),
             Typed::Binary { left, right, .. } | Typed::And(left, right) | Typed::Or(left, right) => {
                 left.any(is) || right.any(is)
             }
-            Typed::Not(inner) | Typed::IsNull(inner) | Typed::Convert(inner, _) => inner.any(is),
+            Typed::Not(inner)
+            | Typed::IsNull(inner)
+            | Typed::Convert(inner, _)
+            | Typed::InQuery(inner, _) => inner.any(is),
+            Typed::AnyOf { value, array, .. } => value.any(is) || array.any(is),
             Typed::In(value, list) => value.any(is) || list.iter().any(|one| one.any(is)),
             Typed::Case(arms, otherwise) => {
                 arms.iter().any(|(condition, value)| condition.any(is) || value.any(is))
@@ -185,7 +308,15 @@ impl Typed {
     /// True if it has the same value for every row.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.any(&|part| {
-            let varies = matches!(part, Typed::Column(_) | Typed::Excluded(_) | Typed::Subquery(_));
+            let varies = matches!(
+                part,
+                Typed::Column(_)
+                    | Typed::Excluded(_)
+                    | Typed::Outer(_)
+                    | Typed::Subquery(_)
+                    | Typed::InQuery(..)
+                    | Typed::Exists(_)
+            );
             varies || matches!(part, Typed::Call(function, _) if function.is_volatile())
         })
     }

@@ -96,6 +96,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The table of `table.*`, if that comes next: it is behind that then.
+    pub(super) fn star_of(&mut self) -> Option<String> {
+        let table = self.name_if_any()?;
+        let star = self.tokens.get(self.next + 2);
+        let found = matches!(star, Some(Token { kind: Kind::Sign, text: "*", .. }));
+        self.next += 3 * usize::from(found);
+        found.then_some(table)
+    }
+
     pub(super) fn takes(&mut self, word: &str) -> bool {
         let found = self.is_word(word);
         self.next += usize::from(found);
@@ -146,13 +155,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A table's or sequence's name, with its schema or without.
+    /// A table's or sequence's name, with its schema or without. Those of the catalogue are known by their bare names, those of the
+    /// information schema by their whole ones.
     pub(super) fn qualified_name(&mut self) -> Result<String, SqlError> {
         let name = self.name()?;
         if !self.takes_sign(".") {
             return Ok(name);
         }
-        if name != "public" {
+        if name == "information_schema" {
+            return Ok(format!("{name}.{}", self.name()?));
+        }
+        if name != "public" && name != "pg_catalog" {
             return Err(SqlError::unsupported("a schema other than public"));
         }
         self.name()

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::expr::{expr, primary, ty};
-use super::syntax::{Column, Expr, Generated, Key, Sequence, Statement};
+use super::syntax::{Column, Expr, Generated, Key, Sequence, Statement, TypeName};
 use crate::protocol::{SqlError, Type};
 
 pub(super) fn create(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -16,7 +16,10 @@ pub(super) fn create(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if at.takes_all(&["unique", "index"]) {
         return index(at);
     }
-    Err(SqlError::unsupported("CREATE of anything but a table, a sequence or a unique index"))
+    if at.takes("domain") {
+        return domain(at);
+    }
+    Err(SqlError::unsupported("CREATE of anything but a table, a sequence, a unique index or a domain"))
 }
 
 fn table(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -54,7 +57,7 @@ fn column(at: &mut Cursor<'_>, keys: &mut Vec<Key>) -> Result<Column, SqlError> 
     let serial =
         [("serial", Type::Int4), ("serial4", Type::Int4), ("bigserial", Type::Int8), ("serial8", Type::Int8)];
     let (ty, generated) = match serial.into_iter().find(|(word, _)| at.takes(word)) {
-        Some((_, ty)) => (ty, Some(Generated::Serial)),
+        Some((_, ty)) => (TypeName::Known(ty), Some(Generated::Serial)),
         None => (ty(at)?, None),
     };
     let not_null = generated.is_some();
@@ -108,13 +111,33 @@ fn generation(at: &mut Cursor<'_>) -> Result<Generated, SqlError> {
     Ok(generated)
 }
 
+/// A domain without conditions.
+fn domain(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    let name = at.qualified_name()?;
+    at.takes("as");
+    match ty(at)? {
+        TypeName::Known(ty @ (Type::Text | Type::Varchar(None))) => {
+            at.refuse(&["check", "not", "default", "constraint", "collate", "null"])?;
+            Ok(Statement::CreateDomain { name, ty })
+        }
+        _ => Err(SqlError::unsupported("a domain of anything but text")),
+    }
+}
+
 fn sequence(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     let if_not_exists = at.takes_all(&["if", "not", "exists"]);
-    let mut sequence = Sequence { name: at.qualified_name()?, start: 1, increment: 1 };
+    let mut sequence = Sequence { name: at.qualified_name()?, start: 1, increment: 1, cycles: false };
     loop {
         if at.takes("start") {
             at.takes("with");
             sequence.start = whole(at)?;
+        } else if at.takes("cycle") {
+            sequence.cycles = true;
+        } else if at.takes_all(&["owned", "by"]) {
+            // Whose column it is matters when that is dropped, which is not modelled.
+            at.name()?;
+            at.sign(".")?;
+            at.name()?;
         } else if at.takes("increment") {
             at.takes("by");
             sequence.increment = whole(at)?;
@@ -122,7 +145,7 @@ fn sequence(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
                 return Err(SqlError::unsupported("a sequence that does not ascend"));
             }
         } else {
-            at.refuse(&["minvalue", "maxvalue", "no", "cache", "cycle", "owned", "as"])?;
+            at.refuse(&["minvalue", "maxvalue", "no", "cache", "owned", "as"])?;
             return Ok(Statement::CreateSequence { sequence, if_not_exists });
         }
     }

@@ -4,8 +4,8 @@
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
-use super::syntax::{Expr, Operator};
-use crate::protocol::{SqlError, Type};
+use super::syntax::{Expr, Operator, TypeName};
+use crate::protocol::{Element, SqlError, Type};
 
 /// How deep parentheses may go.
 const DEPTH_MAX: u32 = 50;
@@ -71,7 +71,14 @@ fn comparison(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let left = membership(at)?;
     let found = COMPARISONS.into_iter().find(|(sign, _)| at.takes_sign(sign));
     let Some((_, operator)) = found else { return Ok(left) };
-    at.refuse(&["any", "all"])?;
+    at.refuse(&["all", "some"])?;
+    if at.takes("any") {
+        at.sign("(")?;
+        at.refuse(&["select"])?;
+        let array = Box::new(expr(at)?);
+        at.sign(")")?;
+        return Ok(Expr::Any { operator, value: Box::new(left), array });
+    }
     Ok(Expr::Binary { operator, left: Box::new(left), right: Box::new(membership(at)?) })
 }
 
@@ -88,11 +95,13 @@ fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         return Ok(value);
     }
     at.sign("(")?;
-    if at.is_word("select") {
-        return Err(SqlError::unsupported("IN with a subquery"));
-    }
-    let list = list(at)?;
-    let found = Expr::In(Box::new(value), list);
+    let found = if at.is_word("select") {
+        let select = Box::new(at.select()?);
+        at.sign(")")?;
+        Expr::InQuery(Box::new(value), select)
+    } else {
+        Expr::In(Box::new(value), list(at)?)
+    };
     Ok(if not { Expr::Not(Box::new(found)) } else { found })
 }
 
@@ -208,7 +217,16 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
             return Ok(value);
         }
     }
-    at.refuse(&["exists", "array", "row", "any", "extract", "not"])?;
+    if at.takes("exists") {
+        at.sign("(")?;
+        if !at.is_word("select") {
+            return Err(at.error());
+        }
+        let select = Box::new(at.select()?);
+        at.sign(")")?;
+        return Ok(Expr::Exists(select));
+    }
+    at.refuse(&["array", "row", "any", "extract", "not"])?;
     if at.takes("current_timestamp") {
         return Ok(Expr::Call { name: "current_timestamp".to_owned(), args: Vec::new() });
     }
@@ -235,15 +253,18 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         {
             at.step();
             at.step();
-            return Ok(Expr::Cast(Box::new(Expr::Quoted(text)), ty));
+            return Ok(Expr::Cast(Box::new(Expr::Quoted(text)), TypeName::Known(ty)));
         }
     }
-    let name = at.name()?;
-    if at.takes_sign("(") {
-        if at.takes_sign(")") {
-            return Ok(Expr::Call { name, args: Vec::new() });
+    let mut name = at.name()?;
+    if name == "pg_catalog" && at.takes_sign(".") {
+        name = at.name()?;
+        if !at.is_sign("(") {
+            return Err(SqlError::unsupported("a qualified name of this form"));
         }
-        return Ok(Expr::Call { name, args: list(at)? });
+    }
+    if at.takes_sign("(") {
+        return call(at, name);
     }
     if at.takes_sign(".") {
         if at.is_sign("*") {
@@ -256,6 +277,25 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         return Ok(Expr::Column { table: Some(name), name: column });
     }
     Ok(Expr::Column { table: None, name })
+}
+
+/// A call, from behind its opening parenthesis on.
+fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
+    if name == "make_interval" {
+        // Of its arguments this one alone.
+        if !at.takes("secs") || !at.takes_sign("=>") {
+            return Err(SqlError::unsupported("make_interval of anything but secs"));
+        }
+    }
+    if name == "count" && at.takes_sign("*") {
+        at.sign(")")?;
+        at.refuse(&["filter", "over"])?;
+        return Ok(Expr::CountRows);
+    }
+    at.refuse(&["distinct"])?;
+    let args = if at.takes_sign(")") { Vec::new() } else { list(at)? };
+    at.refuse(&["filter", "over", "within"])?;
+    Ok(Expr::Call { name, args })
 }
 
 fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
@@ -273,14 +313,18 @@ fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     Ok(Expr::Case { arms, otherwise })
 }
 
-pub(super) fn ty(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
-    let name = at.name()?;
+/// A type that is known, or the name of a domain.
+pub(super) fn ty(at: &mut Cursor<'_>) -> Result<TypeName, SqlError> {
+    let mut name = at.name()?;
+    if (name == "pg_catalog" || name == "public") && at.takes_sign(".") {
+        name = at.name()?;
+    }
     let ty = match name.as_str() {
         "text" => Type::Text,
-        "varchar" => return length(at),
+        "varchar" => length(at)?,
         "character" => {
             at.word("varying")?;
-            return length(at);
+            length(at)?
         }
         "smallint" | "int2" => Type::Int2,
         "int" | "integer" | "int4" => Type::Int4,
@@ -295,12 +339,26 @@ pub(super) fn ty(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
         }
         "interval" => Type::Interval,
         "uuid" => Type::Uuid,
-        _ => return Err(SqlError::unsupported(format!("type \"{name}\""))),
+        "bytea" => Type::Bytea,
+        "jsonb" => Type::Jsonb,
+        "oid" => Type::Oid,
+        "regtype" => Type::Regtype,
+        _ if at.is_sign("[") || at.is_sign("(") => {
+            return Err(SqlError::unsupported(format!("type \"{name}\"")));
+        }
+        _ => return Ok(TypeName::Domain(name)),
     };
-    if at.is_sign("[") || at.is_sign("(") {
+    if at.is_sign("(") {
         return Err(SqlError::unsupported("this form of a type"));
     }
-    Ok(ty)
+    if at.takes_sign("[") {
+        at.sign("]")?;
+        let bare = !matches!(ty, Type::Varchar(Some(_)));
+        let element = Element::of(ty).filter(|_| bare && !at.is_sign("["));
+        let array = element.map(|element| TypeName::Known(Type::Array(element)));
+        return array.ok_or_else(|| SqlError::unsupported("an array of this type"));
+    }
+    Ok(TypeName::Known(ty))
 }
 
 fn length(at: &mut Cursor<'_>) -> Result<Type, SqlError> {

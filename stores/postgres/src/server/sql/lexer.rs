@@ -26,9 +26,9 @@ pub(super) enum Kind {
 }
 
 /// Two-character signs before their beginnings.
-const SIGNS: [&str; 22] = [
-    "::", "<=", ">=", "<>", "!=", "||", "(", ")", ",", ";", "=", "<", ">", "+", "-", "*", ".", "/", "[", "]",
-    "%", "^",
+const SIGNS: [&str; 23] = [
+    "::", "=>", "<=", ">=", "<>", "!=", "||", "(", ")", ",", ";", "=", "<", ">", "+", "-", "*", ".", "/",
+    "[", "]", "%", "^",
 ];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {

@@ -11,5 +11,5 @@ mod syntax;
 pub(crate) use parser::parse;
 pub(crate) use syntax::{
     Column, Conflict, Expr, Generated, Insert, Isolation, Item, Key, Operator, Patience, RowLock, Select,
-    Sequence, Statement, Strength, TableRef,
+    Sequence, Statement, Strength, TableRef, TypeName,
 };

@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::ddl::create;
 use super::lexer::Kind;
 use super::query::{delete, insert, update};
-use super::syntax::{Isolation, Statement};
+use super::syntax::{Isolation, Part, Statement};
 use crate::protocol::SqlError;
 
 /// The statements of a text, those between semicolons that are empty left out.
@@ -27,12 +27,11 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
 }
 
 /// First words of statements that PostgreSQL has and this simulation has not.
-const UNKNOWN_STATEMENTS: [&str; 18] = [
+const UNKNOWN_STATEMENTS: [&str; 16] = [
     "alter",
     "analyze",
     "call",
     "checkpoint",
-    "close",
     "copy",
     "declare",
     "do",
@@ -45,7 +44,6 @@ const UNKNOWN_STATEMENTS: [&str; 18] = [
     "revoke",
     "truncate",
     "vacuum",
-    "with",
 ];
 
 fn statement(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -62,8 +60,9 @@ fn statement(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         "select" => return at.select().map(Statement::Select),
         "update" => return update(at),
         "delete" => return delete(at),
+        "with" => return with(at),
         "begin" | "start" | "commit" | "end" | "rollback" | "abort" | "savepoint" | "release" | "show"
-        | "reset" | "listen" | "unlisten" | "notify" | "deallocate" | "discard" => at.step(),
+        | "reset" | "listen" | "unlisten" | "notify" | "deallocate" | "discard" | "close" => at.step(),
         _ => return Err(at.error()),
     }
     match word.as_str() {
@@ -98,6 +97,11 @@ fn statement(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         "listen" => at.name().map(Statement::Listen),
         "unlisten" => Ok(Statement::Unlisten(if at.takes_sign("*") { None } else { Some(at.name()?) })),
         "notify" => notify(at),
+        "close" if !at.is_word("all") => Err(SqlError::unsupported("CLOSE of a cursor")),
+        "close" => {
+            at.step();
+            Ok(Statement::CloseAll)
+        }
         "deallocate" => {
             at.takes("prepare");
             Ok(Statement::Deallocate(if at.takes("all") { None } else { Some(at.name()?) }))
@@ -108,6 +112,55 @@ fn statement(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
             Ok(Statement::DiscardAll)
         }
     }
+}
+
+/// WITH and the statement after it.
+fn with(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    at.step();
+    at.refuse(&["recursive"])?;
+    let mut parts: Vec<Part> = Vec::new();
+    loop {
+        let name = at.name()?;
+        if at.is_sign("(") {
+            return Err(SqlError::unsupported("a list of columns in WITH"));
+        }
+        at.word("as")?;
+        if at.is_word("materialized") || at.is_word("not") {
+            return Err(SqlError::unsupported("MATERIALIZED"));
+        }
+        at.sign("(")?;
+        let statement = about_rows(at)?;
+        at.sign(")")?;
+        if parts.iter().any(|part| part.name == name) {
+            return Err(SqlError::new(
+                "42712",
+                format!("WITH query name \"{name}\" specified more than once"),
+            ));
+        }
+        parts.push(Part { name, statement });
+        if !at.takes_sign(",") {
+            break;
+        }
+    }
+    Ok(Statement::With { parts, main: Box::new(about_rows(at)?) })
+}
+
+/// A statement that may stand in WITH or after it.
+fn about_rows(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+    if at.is_word("select") {
+        return at.select().map(Statement::Select);
+    }
+    if at.is_word("insert") {
+        return insert(at);
+    }
+    if at.is_word("update") {
+        return update(at);
+    }
+    if at.is_word("delete") {
+        return delete(at);
+    }
+    at.refuse(&["with", "values", "table", "merge"])?;
+    Err(at.error())
 }
 
 fn notify(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {

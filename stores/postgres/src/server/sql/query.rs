@@ -3,8 +3,8 @@
 use super::cursor::Cursor;
 use super::expr::expr;
 use super::syntax::{
-    Conflict, Delete, Expr, Insert, Item, Order, Patience, RowLock, Select, Statement, Strength, TableRef,
-    Update,
+    Conflict, Delete, Expr, Insert, Item, Join, Order, Patience, RowLock, Select, Statement, Strength,
+    TableRef, Update,
 };
 use crate::protocol::SqlError;
 
@@ -13,7 +13,7 @@ pub(super) fn insert(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     at.word("into")?;
     let name = at.qualified_name()?;
     let alias = if at.takes("as") { Some(at.name()?) } else { None };
-    let table = TableRef { name, alias };
+    let table = TableRef { name, alias, unnests: None };
     let columns = if at.is_sign("(") { at.names()? } else { Vec::new() };
     let mut rows = Vec::new();
     if at.takes_all(&["default", "values"]) {
@@ -94,24 +94,26 @@ impl Cursor<'_> {
 
 fn select(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
     at.step();
-    at.refuse(&["distinct", "all"])?;
+    at.refuse(&["all"])?;
+    let distinct = at.takes("distinct");
+    if distinct {
+        at.refuse(&["on"])?;
+    }
     let mut items = Vec::new();
     // A result may have no columns at all.
     if !at.is_at_end() && !at.is_sign(";") && !at.is_sign(")") && !at.is_word("from") {
         items = list(at)?;
     }
-    let mut table = None;
+    let (mut table, mut further) = (None, Vec::new());
     if at.takes("from") {
         table = Some(table_ref(at)?);
-        at.refuse(&["join", "inner", "left", "cross", "natural", "tablesample"])?;
-        if at.is_sign(",") {
-            return Err(SqlError::unsupported("a SELECT from several tables"));
-        }
+        further = joins(at)?;
     }
     let filter = filter(at)?;
     at.refuse(&["group", "having", "window", "union", "intersect", "except"])?;
     let order = order(at)?;
-    let mut select = Select { items, table, filter, order, limit: None, lock: None };
+    let mut select =
+        Select { distinct, items, table, joins: further, filter, order, limit: None, lock: None };
     loop {
         at.refuse(&["offset", "fetch"])?;
         if at.takes("limit") {
@@ -135,6 +137,36 @@ fn select(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
         return Err(SqlError::unsupported("such a clause without a table"));
     }
     Ok(select)
+}
+
+/// The tables after the first one.
+fn joins(at: &mut Cursor<'_>) -> Result<Vec<Join>, SqlError> {
+    let mut joins = Vec::new();
+    loop {
+        at.refuse(&["natural", "tablesample", "right", "full"])?;
+        if at.takes_sign(",") || at.takes_all(&["cross", "join"]) {
+            joins.push(Join { table: table_ref(at)?, on: None, left: false });
+            continue;
+        }
+        let left = at.takes_all(&["left", "join"]) || at.takes_all(&["left", "outer", "join"]);
+        if !left && !at.takes_all(&["inner", "join"]) && !at.takes("join") {
+            return Ok(joins);
+        }
+        let table = table_ref(at)?;
+        at.refuse(&["using"])?;
+        at.word("on")?;
+        joins.push(Join { table, on: Some(expr(at)?), left });
+    }
+}
+
+/// Tables that are separated by commas.
+fn tables(at: &mut Cursor<'_>) -> Result<Vec<TableRef>, SqlError> {
+    let mut tables = vec![table_ref(at)?];
+    while at.takes_sign(",") {
+        tables.push(table_ref(at)?);
+    }
+    at.refuse(&["join", "inner", "left", "right", "full", "cross", "natural", "tablesample"])?;
+    Ok(tables)
 }
 
 fn row_lock(at: &mut Cursor<'_>) -> Result<RowLock, SqlError> {
@@ -199,22 +231,60 @@ fn item(at: &mut Cursor<'_>) -> Result<Item, SqlError> {
     if at.takes_sign("*") {
         return Ok(Item::All);
     }
+    if at.is_sign_after(".")
+        && let Some(table) = at.star_of()
+    {
+        return Ok(Item::AllOf(table));
+    }
     let value = expr(at)?;
     let named = at.takes("as") || at.name_if_any().is_some();
     let name = if named { Some(at.name()?) } else { None };
     Ok(Item::One { value, name })
 }
 
-/// A table with its alias. `set` is no alias: it begins the next clause.
+/// Words that begin the next clause, and so are no alias.
+const NO_ALIAS: [&str; 11] = [
+    "set",
+    "join",
+    "inner",
+    "left",
+    "right",
+    "full",
+    "cross",
+    "natural",
+    "tablesample",
+    "intersect",
+    "except",
+];
+
+/// A table with its alias.
 fn table_ref(at: &mut Cursor<'_>) -> Result<TableRef, SqlError> {
     at.refuse(&["only"])?;
     if at.is_sign("(") {
         return Err(SqlError::unsupported("a subquery as a table"));
     }
     let name = at.qualified_name()?;
-    at.refuse(&["join", "inner", "left", "cross", "natural", "tablesample", "intersect", "except"])?;
-    let alias = at.takes("as") || (!at.is_word("set") && at.name_if_any().is_some());
-    Ok(TableRef { name, alias: if alias { Some(at.name()?) } else { None } })
+    let mut unnests = None;
+    if at.takes_sign("(") {
+        if name != "unnest" {
+            return Err(SqlError::unsupported("a function as a table"));
+        }
+        let array = expr(at)?;
+        at.refuse(&["with"])?;
+        at.sign(")")?;
+        unnests = Some((Box::new(array), None));
+    }
+    let begins_a_clause = NO_ALIAS.iter().any(|word| at.is_word(word));
+    let alias = at.takes("as") || (!begins_a_clause && at.name_if_any().is_some());
+    let alias = if alias { Some(at.name()?) } else { None };
+    if let (Some((_, column)), true) = (&mut unnests, at.is_sign("(")) {
+        let mut names = at.names()?;
+        *column = names.pop().filter(|_| names.is_empty());
+        if column.is_none() {
+            return Err(SqlError::unsupported("several columns of a function"));
+        }
+    }
+    Ok(TableRef { name, alias, unnests })
 }
 
 pub(super) fn update(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -222,20 +292,20 @@ pub(super) fn update(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     let table = table_ref(at)?;
     at.word("set")?;
     let sets = sets(at)?;
-    at.refuse(&["from"])?;
+    let from = if at.takes("from") { tables(at)? } else { Vec::new() };
     let filter = filter(at)?;
     let returning = returning(at)?;
-    Ok(Statement::Update(Update { table, sets, filter, returning }))
+    Ok(Statement::Update(Update { table, sets, from, filter, returning }))
 }
 
 pub(super) fn delete(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     at.step();
     at.word("from")?;
     let table = table_ref(at)?;
-    at.refuse(&["using"])?;
+    let from = if at.takes("using") { tables(at)? } else { Vec::new() };
     let filter = filter(at)?;
     let returning = returning(at)?;
-    Ok(Statement::Delete(Delete { table, filter, returning }))
+    Ok(Statement::Delete(Delete { table, from, filter, returning }))
 }
 
 fn filter(at: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {

@@ -40,6 +40,8 @@ pub(crate) enum Statement {
     },
     /// DEALLOCATE; without a name of all statements.
     Deallocate(Option<String>),
+    /// CLOSE ALL.
+    CloseAll,
     DiscardAll,
     CreateTable {
         table: String,
@@ -51,6 +53,11 @@ pub(crate) enum Statement {
         sequence: Sequence,
         if_not_exists: bool,
     },
+    /// CREATE DOMAIN.
+    CreateDomain {
+        name: String,
+        ty: Type,
+    },
     /// CREATE UNIQUE INDEX.
     CreateIndex {
         table: String,
@@ -61,6 +68,18 @@ pub(crate) enum Statement {
     Select(Select),
     Update(Update),
     Delete(Delete),
+    /// WITH.
+    With {
+        parts: Vec<Part>,
+        main: Box<Statement>,
+    },
+}
+
+/// A statement in the list of WITH, by the name of its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) statement: Statement,
 }
 
 /// The isolation level of a transaction.
@@ -83,11 +102,19 @@ impl Isolation {
     }
 }
 
+/// A type as a statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TypeName {
+    Known(Type),
+    /// That of the domain of this name.
+    Domain(String),
+}
+
 /// A column of a new table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    pub(crate) ty: Type,
+    pub(crate) ty: TypeName,
     pub(crate) not_null: bool,
     pub(crate) default: Option<Expr>,
     pub(crate) generated: Option<Generated>,
@@ -117,6 +144,8 @@ pub(crate) struct Sequence {
     pub(crate) name: String,
     pub(crate) start: i64,
     pub(crate) increment: i64,
+    /// True if it begins anew after its last number.
+    pub(crate) cycles: bool,
 }
 
 /// A table, perhaps under another name.
@@ -124,6 +153,8 @@ pub(crate) struct Sequence {
 pub(crate) struct TableRef {
     pub(crate) name: String,
     pub(crate) alias: Option<String>,
+    /// The array of `unnest`, if it is that and no table, and the name of its column.
+    pub(crate) unnests: Option<(Box<Expr>, Option<String>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,12 +180,25 @@ pub(crate) enum Conflict {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Select {
+    pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
     pub(crate) table: Option<TableRef>,
+    /// The tables that come after the first one.
+    pub(crate) joins: Vec<Join>,
     pub(crate) filter: Option<Expr>,
     pub(crate) order: Vec<Order>,
     pub(crate) limit: Option<Expr>,
     pub(crate) lock: Option<RowLock>,
+}
+
+/// A further table of a SELECT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Join {
+    pub(crate) table: TableRef,
+    /// None where every row meets every row.
+    pub(crate) on: Option<Expr>,
+    /// True for LEFT JOIN.
+    pub(crate) left: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,6 +258,8 @@ pub(crate) struct Update {
     pub(crate) table: TableRef,
     /// A value is none for DEFAULT.
     pub(crate) sets: Vec<(String, Option<Expr>)>,
+    /// The tables of FROM.
+    pub(crate) from: Vec<TableRef>,
     pub(crate) filter: Option<Expr>,
     pub(crate) returning: Option<Vec<Item>>,
 }
@@ -221,6 +267,8 @@ pub(crate) struct Update {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Delete {
     pub(crate) table: TableRef,
+    /// The tables of USING.
+    pub(crate) from: Vec<TableRef>,
     pub(crate) filter: Option<Expr>,
     pub(crate) returning: Option<Vec<Item>>,
 }
@@ -228,8 +276,10 @@ pub(crate) struct Delete {
 /// A column of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// All columns of the table.
+    /// All columns of all tables.
     All,
+    /// All columns of this table.
+    AllOf(String),
     /// An expression, perhaps with a name.
     One { value: Expr, name: Option<String> },
 }
@@ -298,11 +348,22 @@ pub(crate) enum Expr {
     Not(Box<Expr>),
     IsNull(Box<Expr>),
     In(Box<Expr>, Vec<Expr>),
+    /// `value IN (SELECT ...)`.
+    InQuery(Box<Expr>, Box<Select>),
+    Exists(Box<Select>),
+    /// `value = ANY (array)`.
+    Any {
+        operator: Operator,
+        value: Box<Expr>,
+        array: Box<Expr>,
+    },
+    /// `count(*)`.
+    CountRows,
     Case {
         arms: Vec<(Expr, Expr)>,
         otherwise: Option<Box<Expr>>,
     },
-    Cast(Box<Expr>, Type),
+    Cast(Box<Expr>, TypeName),
     /// A SELECT of one value.
     Subquery(Box<Select>),
 }

@@ -1,0 +1,201 @@
+//! Rows that are all found before the first one is shown: of several tables, of statements of WITH, of the catalogue; and those that
+//! are counted.
+//!
+//! The rows of several tables come in the order of the first one, then of the second, and so on. PostgreSQL joins as its statistics have it;
+//! without ORDER BY the order is not defined. Nothing is waited for here but statements of WITH, and these keep what they have done: who
+//! had to wait begins again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::calls::{Calls, Rows};
+use super::eval::Context;
+use super::order::{by_keys, limit};
+use super::run::QueryRun;
+use super::scan::{place, scan};
+use super::scene::{Effect, Stop};
+use crate::protocol::Value;
+use crate::server::data::{Row, Schema, Tid};
+use crate::server::plan::{Aggregate, Origin, Source, Typed, Wide};
+use crate::server::sql::Operator;
+
+impl QueryRun {
+    /// Goes on to the end of the result.
+    pub(super) fn proceed_wide(
+        &mut self,
+        at: &mut Context<'_, '_>,
+        items: &[Typed],
+        wide: &Wide,
+    ) -> Result<(), Stop> {
+        if self.found.is_none() {
+            self.limit = limit(at, wide.limit.as_ref())?;
+            let outer = std::mem::take(&mut self.outer);
+            let rows = found(at, wide, &outer);
+            self.outer = outer;
+            self.found = Some(rows?);
+        }
+        while self.limit.is_none_or(|limit| self.count < limit)
+            && let Some(row) = self.found.as_mut().and_then(|found| found.front().cloned())
+        {
+            let shown =
+                at.row(&mut self.calls, items, Rows { row: &row, excluded: &[], outer: &self.outer })?;
+            if let Some(found) = self.found.as_mut() {
+                found.pop_front();
+            }
+            if wide.distinct && self.rows.contains(&shown) {
+                continue;
+            }
+            if wide.aggregates.is_empty() {
+                reads(at, items, &wide.sources, &row);
+            }
+            self.rows.push(shown);
+            self.count += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The rows in their order, or the one of the aggregates.
+fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDeque<Vec<Value>>, Stop> {
+    let mut sorting = Vec::new();
+    for row in at.joined(&wide.sources, &[], outer)? {
+        let rows = Rows { row: &row, excluded: &[], outer };
+        if !at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
+            continue;
+        }
+        let keys = wide.order.iter().map(|key| at.eval(&mut Calls::default(), &key.value, rows));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        sorting.push((keys, row));
+    }
+    if !wide.aggregates.is_empty() {
+        let rows: Vec<Vec<Value>> = sorting.into_iter().map(|(_, row)| row).collect();
+        let values = wide.aggregates.iter().map(|(aggregate, value)| {
+            let mut values = Vec::new();
+            for row in &rows {
+                let rows = Rows { row, excluded: &[], outer };
+                let value = match value {
+                    Some(value) => at.eval(&mut Calls::default(), value, rows)?,
+                    None => Value::Bool(true),
+                };
+                values.extend(Some(value).filter(|value| *value != Value::Null));
+            }
+            Ok(aggregated(*aggregate, &values))
+        });
+        return Ok(VecDeque::from([values.collect::<Result<Vec<_>, Stop>>()?]));
+    }
+    sorting.sort_by(|(a, _), (b, _)| by_keys(&wide.order, a, b));
+    Ok(sorting.into_iter().map(|(_, row)| row).collect())
+}
+
+fn aggregated(aggregate: Aggregate, values: &[Value]) -> Value {
+    match aggregate {
+        Aggregate::Count => Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX)),
+        Aggregate::Max => values.iter().max().cloned().unwrap_or(Value::Null),
+        Aggregate::Min => values.iter().min().cloned().unwrap_or(Value::Null),
+    }
+}
+
+/// Reports what was read of the rows of tables.
+fn reads(at: &mut Context<'_, '_>, items: &[Typed], sources: &[Source], row: &[Value]) {
+    let mut from = 0;
+    for source in sources {
+        let to = from + source.schema.columns.len();
+        let columns = (0..to - from).filter(|at| items.iter().any(|item| item.reads(from + at))).collect();
+        if let (Origin::Table, Some(values)) = (&source.origin, row.get(from..to)) {
+            let (schema, row) = (Arc::clone(&source.schema), Row::from(values));
+            at.scene.effects.push(Effect::Read { schema, row, columns });
+        }
+        from = to;
+    }
+}
+
+impl Context<'_, '_> {
+    /// The rows of several tables that meet. `before` are the columns of a table that comes before them, which no condition of them names.
+    fn joined(
+        &mut self,
+        sources: &[Source],
+        before: &[Value],
+        outer: &[Value],
+    ) -> Result<Vec<Vec<Value>>, Stop> {
+        let mut rows = vec![before.to_vec()];
+        for source in sources {
+            let more = self.rows_of(source)?;
+            let mut met = Vec::new();
+            for row in rows {
+                let from = met.len();
+                for other in &more {
+                    let both = [&row[..], &other[..]].concat();
+                    let rows = Rows { row: &both, excluded: &[], outer };
+                    if self.fits(&mut Calls::default(), source.on.as_ref(), rows)? {
+                        met.push(both);
+                    }
+                }
+                if source.left && met.len() == from {
+                    let nulls = vec![Value::Null; source.schema.columns.len()];
+                    met.push([row, nulls].concat());
+                }
+            }
+            rows = met;
+        }
+        Ok(rows)
+    }
+
+    fn rows_of(&mut self, source: &Source) -> Result<Vec<Vec<Value>>, Stop> {
+        match &source.origin {
+            Origin::Table => {
+                let tids = scan(self, &source.schema, None)?;
+                let rows =
+                    tids.into_iter().filter_map(|tid| self.scene.heap.row(&place(&source.schema, tid)));
+                Ok(rows.map(|row| row.to_vec()).collect())
+            }
+            Origin::Part(at) => self.part(*at),
+            Origin::Catalogue(system) => Ok(super::system::rows(self.scene, *system)),
+            Origin::Unnest(array) => match self.eval(&mut Calls::default(), array, Rows::default())? {
+                Value::Array(values) => Ok(values.into_iter().map(|value| vec![value]).collect()),
+                _ => Ok(Vec::new()),
+            },
+        }
+    }
+
+    /// The versions of a table that a change is about, each with the rows of other tables that it meets. They come in the order of the
+    /// others where these name a row by a key, as PostgreSQL then looks the rows up; else in that of the table.
+    pub(super) fn pairs(
+        &mut self,
+        schema: &Arc<Schema>,
+        from: &[Source],
+        filter: Option<&Typed>,
+    ) -> Result<VecDeque<(Tid, Row)>, Stop> {
+        let others = self.joined(from, &[], &[])?;
+        let tids = scan(self, schema, filter)?;
+        let width = schema.columns.len();
+        let is_named = |column: &usize| filter.is_some_and(|filter| is_named(filter, *column, width));
+        let named = schema.keys.iter().any(|key| key.columns.iter().all(is_named));
+        let mut pairs = VecDeque::new();
+        let others: Vec<Row> = others.into_iter().map(Row::from).collect();
+        let all: Vec<(Tid, &Row)> = match named {
+            true => others.iter().flat_map(|other| tids.iter().map(move |tid| (*tid, other))).collect(),
+            false => tids.iter().flat_map(|tid| others.iter().map(move |other| (*tid, other))).collect(),
+        };
+        for (tid, other) in all {
+            let Some(row) = self.scene.heap.row(&place(schema, tid)) else { continue };
+            let both = [&row[..], &other[..]].concat();
+            if self.fits(&mut Calls::default(), filter, Rows::of(&both))? {
+                pairs.push_back((tid, Arc::clone(other)));
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+/// True if a filter wants a column to be what other tables say.
+fn is_named(filter: &Typed, column: usize, width: usize) -> bool {
+    match filter {
+        Typed::And(left, right) => is_named(left, column, width) || is_named(right, column, width),
+        Typed::Binary { operator: Operator::Equal, left, right, .. } => {
+            let own = |side: &Typed| *side == Typed::Column(column);
+            let other = |side: &Typed| !(0..width).any(|at| side.reads(at));
+            own(left) && other(right) || own(right) && other(left)
+        }
+        _ => false,
+    }
+}
