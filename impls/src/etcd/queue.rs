@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_etcd::messages::{
-    Answered, Asked, Compare, CompareResult, Compared, DeleteRangeRequest, DeleteRangeResponse, EventKind,
-    PutRequest, RangeRequest, RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse,
-    WatchCreate, WatchRequest, WatchResponse, Watching,
+    Answered, Asked, Compare, DeleteRangeRequest, DeleteRangeResponse, EventKind, PutRequest, RangeRequest,
+    RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse, WatchCreate, WatchRequest,
+    WatchResponse, Watching,
 };
 use picklock_etcd::{Etcd, Status, Version};
 use picklock_model::ids::{Key, Token};
@@ -159,12 +159,7 @@ impl Queue {
         let prefix = prefix(name);
         let key = [prefix.as_slice(), format!("{:x}", session.lease).as_bytes()].concat();
         let lease = session.lease;
-        let is_new = Compare {
-            result: CompareResult::Equal.into(),
-            key: key.clone(),
-            compared: Some(Compared::Create(0)),
-            range_end: Vec::new(),
-        };
+        let is_new = Compare::made_at(key.clone(), 0);
         let put = PutRequest { key: key.clone(), lease, ..PutRequest::default() };
         let get = RangeRequest { key: key.clone(), ..RangeRequest::default() };
         let first = RangeRequest {
@@ -340,12 +335,7 @@ impl Queue {
             let answer: DeleteRangeResponse = self.endpoints.call(method, &delete, Again::No).await?;
             return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
         }
-        let is_same = Compare {
-            result: CompareResult::Equal.into(),
-            key: own.key.clone(),
-            compared: Some(Compared::Create(own.revision)),
-            range_end: Vec::new(),
-        };
+        let is_same = Compare::made_at(own.key.clone(), own.revision);
         let success = vec![RequestOp { asked: Some(Asked::DeleteRange(delete)) }];
         let request = TxnRequest { compare: vec![is_same], success, failure: Vec::new() };
         let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;

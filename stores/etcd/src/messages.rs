@@ -145,16 +145,42 @@ pub enum CompareResult {
     NotEqual = 3,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enumeration)]
+#[repr(i32)]
+pub enum CompareTarget {
+    Version = 0,
+    Create = 1,
+    Mod = 2,
+    Value = 3,
+    Lease = 4,
+}
+
 #[derive(Clone, PartialEq, Message)]
 pub struct Compare {
     #[prost(enumeration = "CompareResult", tag = "1")]
     pub result: i32,
+    #[prost(enumeration = "CompareTarget", tag = "2")]
+    pub target: i32,
     #[prost(bytes = "vec", tag = "3")]
     pub key: Vec<u8>,
     #[prost(oneof = "Compared", tags = "4, 5, 6, 7, 8")]
     pub compared: Option<Compared>,
     #[prost(bytes = "vec", tag = "64")]
     pub range_end: Vec<u8>,
+}
+
+impl Compare {
+    /// True for a key that was made at this revision; 0 is that of a key which is not there.
+    #[must_use]
+    pub fn made_at(key: Vec<u8>, revision: i64) -> Compare {
+        Compare {
+            result: CompareResult::Equal.into(),
+            target: CompareTarget::Create.into(),
+            key,
+            compared: Some(Compared::Create(revision)),
+            range_end: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Oneof)]
@@ -406,7 +432,7 @@ pub struct PutResponse {
     pub prev_kv: Option<KeyValue>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Clone, Copy, PartialEq, Message)]
 pub struct LeaseTimeToLiveRequest {
     #[prost(int64, tag = "1")]
     pub id: i64,

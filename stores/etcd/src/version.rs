@@ -4,9 +4,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     /// 3.4.23, as Debian 12 has it: a candidate does not ask before it stands for election; a leader that was paused renews and ends leases
-    /// without making sure that it still leads (3.4.31); a lock is granted without a last look at the own key (3.5.0).
+    /// without making sure that it still leads (3.4.31); a lock is granted without a last look at the own key (3.5.0); a request for progress is
+    /// always answered (3.5.8). What else differs matters to no lock, and is that of 3.6: of two reasons to refuse a transaction the one of a put
+    /// came first, the order of a range was not checked, and a compaction forgot a deletion of its very revision.
     V34,
-    /// 3.6.
+    /// 3.6.5, and the one that is served: it is the version that is maintained, and the one that clients of today are tried with.
     #[default]
     V36,
 }

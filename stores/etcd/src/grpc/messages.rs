@@ -59,8 +59,11 @@ impl Incoming {
         let Some((prefix, rest)) = self.received.split_first_chunk::<PREFIX>() else { return Ok(None) };
         let [compressed, length @ ..] = *prefix;
         let len = u32::from_be_bytes(length) as usize;
-        if compressed != 0 || len > LONGEST {
+        if compressed != 0 {
             return Err(Status::malformed("a call"));
+        }
+        if len > LONGEST {
+            return Err(Status::too_long(len, LONGEST));
         }
         if rest.len() < len {
             return Ok(None);

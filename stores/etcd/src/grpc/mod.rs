@@ -11,4 +11,4 @@ mod server;
 mod wire;
 
 pub use client::{Channel, Receiver, Sender, Stream};
-pub(crate) use server::{Call, Replies, serve};
+pub(crate) use server::{Call, serve};

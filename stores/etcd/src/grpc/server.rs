@@ -76,6 +76,11 @@ impl Call {
         }
     }
 
+    /// Waits until nobody waits for an answer any more.
+    pub(crate) async fn abandoned(&mut self) {
+        let _ = std::future::poll_fn(|cx| self.respond.poll_reset(cx)).await;
+    }
+
     /// Ends a call without an answer.
     pub(crate) fn refuse(mut self, status: &Status) {
         self.service.next(self.origin);

@@ -9,8 +9,8 @@ use super::member::Member;
 use super::state::end_of_prefix;
 use super::status::Status;
 use crate::messages::{
-    Answered, Asked, Compare, CompareResult, Compared, DeleteRangeRequest, EventKind, Header, KeyValue,
-    LeaderKey, LeaseGrantRequest, PutRequest, RangeRequest, RequestOp, SortOrder, SortTarget, TxnRequest,
+    Answered, Asked, Compare, DeleteRangeRequest, EventKind, Header, KeyValue, LeaderKey, LeaseGrantRequest,
+    PutRequest, RangeRequest, RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse,
 };
 use crate::version::Version;
 
@@ -26,83 +26,88 @@ pub(crate) struct Place {
 }
 
 impl Member {
-    /// Waits for its turn below this name.
-    pub(crate) async fn lock(&self, origin: Origin, name: &[u8], lease: i64) -> Result<Place, Status> {
-        let mut place = self.queue_up(origin, name, lease, Vec::new()).await?;
-        self.wait_for_those_before(origin, name, place.revision).await?;
-        if self.version != Version::V34 {
-            let look = RangeRequest { key: place.key.clone(), ..RangeRequest::default() };
-            let found = self.range(origin, &look).await?;
-            if found.kvs.is_empty() {
-                return Err(Status::unknown("mutex: session is expired"));
-            }
-            place.header = found.header.unwrap_or(place.header);
-        } else {
-            place.header = self.header();
-        }
-        Ok(place)
-    }
-
-    /// Waits until it leads, and announces a value by then.
-    pub(crate) async fn campaign(
+    /// Makes the key of a lease below a name, unless it is there. True if it is the oldest one.
+    pub(crate) async fn stand(
         &self,
         origin: Origin,
         name: &[u8],
         lease: i64,
-        value: Vec<u8>,
-    ) -> Result<Place, Status> {
-        let place = self.queue_up(origin, name, lease, value).await?;
-        self.wait_for_those_before(origin, name, place.revision).await?;
-        Ok(Place { header: self.header(), ..place })
-    }
-
-    /// Makes the key of a lease below a name, unless it is there.
-    async fn queue_up(
-        &self,
-        origin: Origin,
-        name: &[u8],
-        lease: i64,
-        value: Vec<u8>,
-    ) -> Result<Place, Status> {
-        let lease = match lease {
-            0 => self.grant(origin, LeaseGrantRequest { ttl: OWN_LEASE, id: 0 }).await?.id,
-            given => given,
-        };
-        let key = [name, b"/", format!("{lease:x}").as_bytes()].concat();
-        let put = PutRequest { key: key.clone(), value: value.clone(), lease, ..PutRequest::default() };
-        let get = RangeRequest { key: key.clone(), ..RangeRequest::default() };
-        let is_new = Compare {
-            result: CompareResult::Equal.into(),
-            key: key.clone(),
-            compared: Some(Compared::Create(0)),
-            range_end: Vec::new(),
-        };
-        let request = TxnRequest {
-            compare: vec![is_new],
-            success: vec![RequestOp { asked: Some(Asked::Put(put)) }],
-            failure: vec![RequestOp { asked: Some(Asked::Range(get)) }],
-        };
+    ) -> Result<(Place, bool), Status> {
+        let (key, lease) = self.own_key(origin, name, lease).await?;
+        let put = PutRequest { key: key.clone(), lease, ..PutRequest::default() };
+        let oldest = first_of(name);
+        let request = make_or_read(put, Some(oldest));
         let answer = self.transact(origin, request).await?;
         let header = answer.header.unwrap_or_default();
-        let before = answer.responses.first().and_then(|response| match &response.answered {
-            Some(Answered::Range(found)) => found.kvs.first(),
-            _ => None,
-        });
-        let Some(kv) = before else { return Ok(Place { key, revision: header.revision, header, lease }) };
+        let revision = found(&answer, 0).map_or(header.revision, |kv| kv.create_revision);
+        let is_first = found(&answer, 1).is_none_or(|kv| kv.create_revision == revision);
+        Ok((Place { key, revision, header, lease }, is_first))
+    }
+
+    /// Waits for its turn below this name, as one who has made its key.
+    pub(crate) async fn wait_for_lock(
+        &self,
+        origin: Origin,
+        name: &[u8],
+        place: &Place,
+    ) -> Result<Header, Status> {
+        let header = self.wait_for_those_before(origin, name, place.revision).await?;
+        if self.version == Version::V34 {
+            return Ok(header);
+        }
+        let look = RangeRequest { key: place.key.clone(), ..RangeRequest::default() };
+        let found = self.range(origin, &look).await?;
+        if found.kvs.is_empty() {
+            return Err(Status::unknown("mutex: session is expired"));
+        }
+        Ok(found.header.unwrap_or(header))
+    }
+
+    /// Makes the key of a lease below a name with a value, unless it is there with this value.
+    pub(crate) async fn run(
+        &self,
+        origin: Origin,
+        name: &[u8],
+        lease: i64,
+        value: Vec<u8>,
+    ) -> Result<Place, Status> {
+        let (key, lease) = self.own_key(origin, name, lease).await?;
+        let put = PutRequest { key: key.clone(), value: value.clone(), lease, ..PutRequest::default() };
+        let answer = self.transact(origin, make_or_read(put, None)).await?;
+        let header = answer.header.unwrap_or_default();
+        let Some(kv) = found(&answer, 0) else {
+            return Ok(Place { key, revision: header.revision, header, lease });
+        };
         let revision = kv.create_revision;
         if kv.value != value {
-            self.proclaim(
-                origin,
-                &LeaderKey { name: name.to_vec(), key: key.clone(), rev: revision, lease },
-                value,
-            )
-            .await?;
+            let leader = LeaderKey { name: name.to_vec(), key: key.clone(), rev: revision, lease };
+            if let Err(status) = self.proclaim(origin, &leader, value).await {
+                // Whoever cannot announce the value does not go on waiting.
+                let _ = self.resign(origin, &leader).await;
+                return Err(status);
+            }
         }
         Ok(Place { key, revision, header, lease })
     }
 
+    /// The key of a lease below a name, and the lease: one of its own for a client that brings none.
+    async fn own_key(&self, origin: Origin, name: &[u8], lease: i64) -> Result<(Vec<u8>, i64), Status> {
+        let lease = match lease {
+            0 => self.grant(origin, LeaseGrantRequest { ttl: OWN_LEASE, id: 0 }).await?.id,
+            given => given,
+        };
+        // A number below 0 is written with its sign.
+        let sign = if lease < 0 { "-" } else { "" };
+        Ok(([name, b"/", format!("{sign}{:x}", lease.unsigned_abs()).as_bytes()].concat(), lease))
+    }
+
     /// Waits until no key below this name is older than this revision.
-    async fn wait_for_those_before(&self, origin: Origin, name: &[u8], revision: i64) -> Result<(), Status> {
+    pub(crate) async fn wait_for_those_before(
+        &self,
+        origin: Origin,
+        name: &[u8],
+        revision: i64,
+    ) -> Result<Header, Status> {
         let prefix = [name, b"/"].concat();
         loop {
             let last = RangeRequest {
@@ -115,22 +120,21 @@ impl Member {
                 ..RangeRequest::default()
             };
             let found = self.range(origin, &last).await?;
-            let Some(before) = found.kvs.first() else { return Ok(()) };
-            let from = found.header.map_or(0, |header| header.revision);
-            self.wait_for_deletion(&before.key, from).await;
+            let header = found.header.unwrap_or_default();
+            let Some(before) = found.kvs.first() else { return Ok(header) };
+            self.wait_for_deletion(&before.key, header.revision).await;
         }
     }
 
     /// Waits until a key that was there at this revision is gone.
     async fn wait_for_deletion(&self, key: &[u8], revision: i64) {
-        let (watch, mut notices) = self.new_watch(key, b"");
-        let number = self.watch(watch, revision + 1);
+        let (watch, mut notices) = self.new_watch(key, revision + 1);
+        let _watched = self.watch(watch);
         while let Some(notice) = notices.recv().await {
             if notice.events.iter().any(|event| event.kind() == EventKind::Delete) {
                 break;
             }
         }
-        self.replica.with(|_, machine| machine.unwatch(number));
     }
 
     /// Announces another value, if it still leads.
@@ -141,46 +145,67 @@ impl Member {
         value: Vec<u8>,
     ) -> Result<Header, Status> {
         let put = PutRequest { key: leader.key.clone(), value, lease: leader.lease, ..PutRequest::default() };
-        self.as_leader(origin, leader, Asked::Put(put)).await
+        let answer = self.as_leader(origin, leader, Asked::Put(put)).await?;
+        if answer.succeeded {
+            Ok(answer.header.unwrap_or_default())
+        } else {
+            Err(Status::unknown("election: not leader"))
+        }
     }
 
     /// Gives up the leadership, if it is still there.
     pub(crate) async fn resign(&self, origin: Origin, leader: &LeaderKey) -> Result<Header, Status> {
         let delete = DeleteRangeRequest { key: leader.key.clone(), ..DeleteRangeRequest::default() };
-        match self.as_leader(origin, leader, Asked::DeleteRange(delete)).await {
-            Err(status) if status == not_leader() => Ok(self.header()),
-            answer => answer,
-        }
+        let answer = self.as_leader(origin, leader, Asked::DeleteRange(delete)).await?;
+        Ok(answer.header.unwrap_or_default())
     }
 
-    async fn as_leader(&self, origin: Origin, leader: &LeaderKey, asked: Asked) -> Result<Header, Status> {
-        let is_same = Compare {
-            result: CompareResult::Equal.into(),
-            key: leader.key.clone(),
-            compared: Some(Compared::Create(leader.rev)),
-            range_end: Vec::new(),
-        };
+    async fn as_leader(
+        &self,
+        origin: Origin,
+        leader: &LeaderKey,
+        asked: Asked,
+    ) -> Result<TxnResponse, Status> {
+        let is_same = Compare::made_at(leader.key.clone(), leader.rev);
         let success = vec![RequestOp { asked: Some(asked) }];
         let request = TxnRequest { compare: vec![is_same], success, failure: Vec::new() };
-        let answer = self.transact(origin, request).await?;
-        if answer.succeeded { Ok(answer.header.unwrap_or_default()) } else { Err(not_leader()) }
+        self.transact(origin, request).await
     }
 
     /// The key of whoever leads below this name: the oldest one.
-    pub(crate) async fn elected(&self, origin: Origin, name: &[u8]) -> Result<Option<KeyValue>, Status> {
-        let prefix = [name, b"/"].concat();
-        let first = RangeRequest {
-            range_end: end_of_prefix(&prefix),
-            key: prefix,
-            limit: 1,
-            sort_order: SortOrder::Ascend.into(),
-            sort_target: SortTarget::Create.into(),
-            ..RangeRequest::default()
-        };
-        Ok(self.range(origin, &first).await?.kvs.into_iter().next())
+    pub(crate) async fn elected(&self, origin: Origin, name: &[u8]) -> Result<RangeResponse, Status> {
+        self.range(origin, &first_of(name)).await
     }
 }
 
-fn not_leader() -> Status {
-    Status::unknown("election: not leader")
+/// Puts a key unless it is there, or reads it, and reads something else.
+fn make_or_read(put: PutRequest, and: Option<RangeRequest>) -> TxnRequest {
+    let get = RangeRequest { key: put.key.clone(), ..RangeRequest::default() };
+    let compare = vec![Compare::made_at(put.key.clone(), 0)];
+    let with = |asked: Asked| {
+        let all = [Some(asked), and.clone().map(Asked::Range)];
+        all.into_iter().flatten().map(|asked| RequestOp { asked: Some(asked) }).collect()
+    };
+    TxnRequest { compare, success: with(Asked::Put(put)), failure: with(Asked::Range(get)) }
+}
+
+/// The first key that one of the ranges of a transaction has found.
+fn found(answer: &TxnResponse, place: usize) -> Option<&KeyValue> {
+    match answer.responses.get(place)?.answered.as_ref()? {
+        Answered::Range(found) => found.kvs.first(),
+        _ => None,
+    }
+}
+
+/// Asks for the oldest key below a name.
+fn first_of(name: &[u8]) -> RangeRequest {
+    let prefix = [name, b"/"].concat();
+    RangeRequest {
+        range_end: end_of_prefix(&prefix),
+        key: prefix,
+        limit: 1,
+        sort_order: SortOrder::Ascend.into(),
+        sort_target: SortTarget::Create.into(),
+        ..RangeRequest::default()
+    }
 }

@@ -11,25 +11,33 @@ use prost::Message as _;
 use tokio::sync::mpsc;
 
 use super::state::{
-    Answer, Command, Done, Machine, Notice, Order, Renewal, Revoke, Watch, check, only_reads,
+    Answer, Command, Done, Machine, Notice, Order, Renewal, Revoke, Watch, check_delete, check_put,
+    check_range, check_transaction, is_serializable, only_reads,
 };
 use super::status::Status;
 use crate::CLIENT_PORT;
 use crate::grpc::Channel;
 use crate::messages::{
     DeleteRangeRequest, DeleteRangeResponse, Header, LeaseGrantRequest, LeaseRequest, LeaseResponse,
-    PutRequest, PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse,
+    LeaseTimeToLiveRequest, LeaseTimeToLiveResponse, PutRequest, PutResponse, RangeRequest, RangeResponse,
+    TxnRequest, TxnResponse,
 };
 use crate::version::Version;
 
 /// The call by which a member asks the one that leads to renew a lease. A real one asks on the port of members, over HTTP.
 pub(crate) const RENEW: &str = "picklock.Members/Renew";
 
+/// The call by which a member asks the one that leads for the time that is left of a lease.
+pub(crate) const TIME_TO_LIVE: &str = "picklock.Members/TimeToLive";
+
 /// A read that nobody confirms is asked for again after this.
 const READS_AGAIN: Duration = Duration::from_millis(500);
 
 /// How often a member looks for leases that have run out.
 const LOOKS: Duration = Duration::from_millis(500);
+
+/// The longest request, in bytes (`max-request-bytes`).
+const LONGEST_REQUEST: usize = 3 << 19;
 
 /// The longest lease, in seconds.
 const LONGEST_LEASE: i64 = 9_000_000_000;
@@ -43,6 +51,18 @@ pub(crate) struct Member {
     /// Where clients find them.
     pub(crate) urls: Vec<String>,
     pub(crate) version: Version,
+}
+
+/// One who watches, for as long as this is kept.
+pub(crate) struct Watched {
+    replica: Arc<Replica<Machine>>,
+    number: u64,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.replica.with(|_, machine| machine.unwatch(self.number));
+    }
 }
 
 impl Member {
@@ -79,6 +99,10 @@ impl Member {
         let (request, answer) = self.replica.with(|_, machine| machine.expect());
         let command = Command { request, order: Some(order) };
         let data = command.encode_to_vec();
+        if data.len() > LONGEST_REQUEST {
+            self.replica.with(|_, machine| machine.forget(request));
+            return Err(Status::request_too_large());
+        }
         let waits = async {
             // Without a leader it waits for one.
             while let Err(NoLeader) = self.replica.propose(origin, data.clone()) {
@@ -113,9 +137,7 @@ impl Member {
         origin: Origin,
         request: &RangeRequest,
     ) -> Result<RangeResponse, Status> {
-        if request.key.is_empty() {
-            return Err(Status::empty_key());
-        }
+        check_range(request)?;
         if !request.serializable {
             self.agree(origin).await?;
         }
@@ -123,9 +145,7 @@ impl Member {
     }
 
     pub(crate) async fn put(&self, origin: Origin, request: PutRequest) -> Result<PutResponse, Status> {
-        if request.key.is_empty() {
-            return Err(Status::empty_key());
-        }
+        check_put(&request)?;
         match self.order(origin, Order::Put(request)).await? {
             (header, Done::Put(answer)) => Ok(PutResponse { header: Some(header), ..answer }),
             _ => Err(Status::malformed("a put")),
@@ -137,9 +157,7 @@ impl Member {
         origin: Origin,
         request: DeleteRangeRequest,
     ) -> Result<DeleteRangeResponse, Status> {
-        if request.key.is_empty() {
-            return Err(Status::empty_key());
-        }
+        check_delete(&request)?;
         match self.order(origin, Order::Delete(request)).await? {
             (header, Done::Delete(answer)) => Ok(DeleteRangeResponse { header: Some(header), ..answer }),
             _ => Err(Status::malformed("a deletion")),
@@ -147,9 +165,11 @@ impl Member {
     }
 
     pub(crate) async fn transact(&self, origin: Origin, request: TxnRequest) -> Result<TxnResponse, Status> {
-        check(&request)?;
+        check_transaction(&request)?;
         if only_reads(&request) {
-            self.agree(origin).await?;
+            if !is_serializable(&request) {
+                self.agree(origin).await?;
+            }
             return self.replica.with(|_, machine| machine.read(&request));
         }
         match self.order(origin, Order::Txn(request)).await? {
@@ -231,15 +251,65 @@ impl Member {
 
     /// Asks the member that leads.
     async fn renew_there(&self, id: i64) -> Result<i64, Status> {
+        let answer: LeaseResponse = self.ask_leader(RENEW, &LeaseRequest { id }).await?;
+        Ok(answer.ttl)
+    }
+
+    async fn ask_leader<A: prost::Message + Default>(
+        &self,
+        method: &str,
+        request: &impl prost::Message,
+    ) -> Result<A, Status> {
         let leader = self.leader().ok_or_else(Status::no_leader)?;
-        let name = self.names.get(leader as usize - 1).ok_or_else(Status::no_leader)?;
+        let name = self.names.get((leader as usize).wrapping_sub(1)).ok_or_else(Status::no_leader)?;
         let asked = async {
             let mut channel = Channel::connect(&self.host, name, CLIENT_PORT, None).await?;
-            let answer: LeaseResponse = channel.call(RENEW, &LeaseRequest { id }).await?;
-            Ok(answer.ttl)
+            channel.call(method, request).await
         };
         let patience = Duration::from_secs(1) + self.election();
         self.host.timeout_boxed(patience, Box::pin(asked)).await.unwrap_or_else(|_| Err(Status::timed_out()))
+    }
+
+    /// The time that is left of a lease. Only the member that leads knows it.
+    ///
+    /// # Errors
+    /// When nobody who leads could be asked in time.
+    pub(crate) async fn time_to_live(
+        &self,
+        request: LeaseTimeToLiveRequest,
+    ) -> Result<LeaseTimeToLiveResponse, Status> {
+        let asked = async {
+            loop {
+                if let Some(answer) = self.time_to_live_here(request) {
+                    return answer;
+                }
+                if let Ok(answer) = self.ask_leader(TIME_TO_LIVE, &request).await {
+                    return answer;
+                }
+                self.host.sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let answer = self.host.timeout_boxed(self.patience(), Box::pin(asked)).await;
+        let answer = answer.map_err(|_| Status::timed_out())?;
+        Ok(LeaseTimeToLiveResponse { header: Some(self.header()), ..answer })
+    }
+
+    /// The time that is left of a lease, if this member leads: -1 for one that is not there.
+    pub(crate) fn time_to_live_here(
+        &self,
+        LeaseTimeToLiveRequest { id, keys }: LeaseTimeToLiveRequest,
+    ) -> Option<LeaseTimeToLiveResponse> {
+        if !self.leads() {
+            return None;
+        }
+        let now = self.host.monotonic();
+        Some(self.replica.with(|_, machine| {
+            let Some(lease) = machine.leases.get(id) else {
+                return LeaseTimeToLiveResponse { id, ttl: -1, ..LeaseTimeToLiveResponse::default() };
+            };
+            let keys = if keys { lease.keys.iter().cloned().collect() } else { Vec::new() };
+            LeaseTimeToLiveResponse { header: None, id, ttl: lease.left(now), granted_ttl: lease.ttl, keys }
+        }))
     }
 
     /// True if it leads. A current version makes sure of it when it has missed ticks: it may have been replaced meanwhile.
@@ -256,16 +326,17 @@ impl Member {
         matches!(agreed, Ok(Ok(()))) && self.leads() && self.replica.with(|node, _| node.term()) == term
     }
 
-    /// Begins to watch a range, and has the events sent there.
-    pub(crate) fn watch(&self, watch: Watch, revision: i64) -> u64 {
-        self.replica.with(|_, machine| machine.watch(watch, revision))
+    /// Begins to watch a range, and has the events sent there, until what it gives is dropped.
+    pub(crate) fn watch(&self, watch: Watch) -> Watched {
+        let number = self.replica.with(|_, machine| machine.watch(watch));
+        Watched { replica: Arc::clone(&self.replica), number }
     }
 
-    /// A watch of one range of keys.
-    pub(crate) fn new_watch(&self, key: &[u8], end: &[u8]) -> (Watch, mpsc::UnboundedReceiver<Notice>) {
+    /// A watch of one key, from a revision on.
+    pub(crate) fn new_watch(&self, key: &[u8], from: i64) -> (Watch, mpsc::UnboundedReceiver<Notice>) {
         let (sender, notices) = mpsc::unbounded_channel();
-        let (key, end) = (key.to_vec(), end.to_vec());
-        (Watch { watch: 0, key, end, filters: Vec::new(), with_previous: false, sender }, notices)
+        let (key, end) = (key.to_vec(), Vec::new());
+        (Watch { watch: 0, key, end, from, filters: Vec::new(), with_previous: false, sender }, notices)
     }
 
     /// Ends leases that have run out, as long as this member leads.

@@ -7,18 +7,19 @@ use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 use tokio::sync::mpsc;
 
-use super::member::{Member, RENEW};
+use super::member::{Member, RENEW, TIME_TO_LIVE, Watched};
 use super::state::{Notice, Watch};
 use super::status::Status;
 use crate::PEER_PORT;
-use crate::grpc::{Call, Replies};
+use crate::grpc::Call;
 use crate::messages::{
-    CampaignResponse, ClusterMember, CompactionRequest, DeleteRangeRequest, Done, Empty, LeaderKey,
+    CampaignResponse, ClusterMember, CompactionRequest, DeleteRangeRequest, Done, Empty, Header, LeaderKey,
     LeaderRequest, LeaderResponse, LeaseGrantRequest, LeaseLeasesResponse, LeaseRequest, LeaseResponse,
     LeaseTimeToLiveRequest, LeaseTimeToLiveResponse, LockResponse, MemberListResponse, NamedRequest,
-    PutRequest, RangeRequest, StatusResponse, TxnRequest, UnlockRequest, WatchRequest, WatchResponse,
-    Watching,
+    PutRequest, RangeRequest, StatusResponse, TxnRequest, UnlockRequest, WatchCancel, WatchCreate,
+    WatchRequest, WatchResponse, Watching as WatchAsked,
 };
+use crate::version::Version;
 
 /// Answers a call.
 pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
@@ -53,20 +54,21 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
             with!(request => async { done(member.revoke(origin, typed::<LeaseRequest>(request).id).await) });
         }
         "etcdserverpb.Lease/LeaseTimeToLive" => {
-            with!(request => time_to_live(&member, origin, typed::<LeaseTimeToLiveRequest>(request)));
+            with!(request => member.time_to_live(typed::<LeaseTimeToLiveRequest>(request)));
         }
-        "etcdserverpb.Lease/LeaseLeases" => with!(request => leases(&member, origin, request)),
+        "etcdserverpb.Lease/LeaseLeases" => with!(request => leases(&member, request)),
         "etcdserverpb.Lease/LeaseKeepAlive" => keep_alive(&member, call).await,
         "etcdserverpb.Watch/Watch" => watch(&member, call).await,
-        "v3lockpb.Lock/Lock" => with!(request => lock(&member, origin, request)),
+        "v3lockpb.Lock/Lock" => lock(&member, call).await,
         "v3lockpb.Lock/Unlock" => with!(request => unlock(&member, origin, request)),
-        "v3electionpb.Election/Campaign" => with!(request => campaign(&member, origin, request)),
+        "v3electionpb.Election/Campaign" => campaign(&member, call).await,
         "v3electionpb.Election/Proclaim" => with!(request => proclaim(&member, origin, request)),
         "v3electionpb.Election/Leader" => with!(request => leader(&member, origin, request)),
         "v3electionpb.Election/Resign" => with!(request => resign(&member, origin, request)),
         "etcdserverpb.Maintenance/Status" => with!(request => status(&member, request)),
         "etcdserverpb.Cluster/MemberList" => with!(request => members(&member, request)),
         RENEW => with!(request => renew(&member, origin, request)),
+        TIME_TO_LIVE => with!(request => time_to_live(&member, request)),
         _ => {
             let method = call.method.clone();
             member.host.record(origin, What::NotModelled { name: method.clone() });
@@ -84,31 +86,10 @@ fn done(answer: Result<crate::messages::Header, Status>) -> Result<Done, Status>
     answer.map(|header| Done { header: Some(header) })
 }
 
-async fn time_to_live(
-    member: &Member,
-    origin: Origin,
-    request: LeaseTimeToLiveRequest,
-) -> Result<LeaseTimeToLiveResponse, Status> {
-    // Whoever does not lead knows no time of a lease.
-    if !member.leads() {
-        member.agree(origin).await?;
-    }
-    let now = member.host.monotonic();
+/// The leases that this member knows of: nobody else is asked.
+async fn leases(member: &Member, _: Empty) -> Result<LeaseLeasesResponse, Status> {
     Ok(member.replica.with(|_, machine| {
-        let header = Some(machine.header());
-        let LeaseTimeToLiveRequest { id, keys } = request;
-        let Some(lease) = machine.leases.get(id) else {
-            return LeaseTimeToLiveResponse { header, id, ttl: -1, ..LeaseTimeToLiveResponse::default() };
-        };
-        let keys = if keys { lease.keys.iter().cloned().collect() } else { Vec::new() };
-        LeaseTimeToLiveResponse { header, id, ttl: lease.left(now), granted_ttl: lease.ttl, keys }
-    }))
-}
-
-async fn leases(member: &Member, origin: Origin, _: Empty) -> Result<LeaseLeasesResponse, Status> {
-    member.agree(origin).await?;
-    Ok(member.replica.with(|_, machine| {
-        let leases = machine.leases.ids().map(|id| LeaseRequest { id }).collect();
+        let leases = machine.leases.ids().into_iter().map(|id| LeaseRequest { id }).collect();
         LeaseLeasesResponse { header: Some(machine.header()), leases }
     }))
 }
@@ -122,9 +103,11 @@ async fn keep_alive(member: &Member, call: Call) {
             Ok(None) => return replies.end(Ok(())),
             Err(status) => return replies.end(Err(status)),
         };
+        // The revision is that of before: a client must not take a lease for alive at a revision at which it was ended.
+        let header = Some(member.header());
         match member.renew(origin, id).await {
             Ok(ttl) => {
-                let answer = LeaseResponse { header: Some(member.header()), id, ttl };
+                let answer = LeaseResponse { header, id, ttl };
                 if !replies.send_for(Some(origin), &answer) {
                     return;
                 }
@@ -134,11 +117,30 @@ async fn keep_alive(member: &Member, call: Call) {
     }
 }
 
+/// The watches of one stream.
+struct Watches {
+    /// One that is cancelled by a compaction has nobody who watches, and keeps its number.
+    by_number: BTreeMap<i64, Option<Watching>>,
+    /// The next number that may be given.
+    next: i64,
+    sender: mpsc::UnboundedSender<Notice>,
+}
+
+/// A watch that goes on.
+struct Watching {
+    from: i64,
+    _watched: Watched,
+}
+
+/// The number of no watch.
+const NO_WATCH: i64 = -1;
+
 /// Serves one stream of watches.
 async fn watch(member: &Member, call: Call) {
     let Ok((mut replies, mut requests)) = call.begin() else { return };
     let (sender, mut notices) = mpsc::unbounded_channel();
-    let (mut watches, mut last) = (BTreeMap::new(), -1);
+    let mut watches = Watches { by_number: BTreeMap::new(), next: 0, sender };
+    let mut asks = true;
     let outcome = loop {
         tokio::select! {
             biased;
@@ -150,110 +152,184 @@ async fn watch(member: &Member, call: Call) {
                     break Ok(());
                 }
             }
-            request = requests.next::<WatchRequest>() => match request {
+            request = requests.next::<WatchRequest>(), if asks => match request {
                 Ok(Some((origin, request))) => {
-                    watch_on_request(member, (&mut replies, &sender), (&mut watches, &mut last), (origin, request));
+                    for answer in watches.answer(member, request) {
+                        replies.send_for(Some(origin), &answer);
+                    }
                 }
                 // Whoever has nothing more to ask goes on watching, until the stream is given up.
-                Ok(None) => {
-                    replies.abandoned().await;
-                    break Ok(());
-                }
+                Ok(None) => asks = false,
                 Err(status) => break Err(status),
             },
+            () = replies.abandoned(), if !asks => break Ok(()),
         }
     };
-    member.replica.with(|_, machine| watches.values().for_each(|watch| machine.unwatch(*watch)));
     replies.end(outcome);
 }
 
-fn watch_on_request(
-    member: &Member,
-    (replies, sender): (&mut Replies, &mpsc::UnboundedSender<Notice>),
-    (watches, last): (&mut BTreeMap<i64, u64>, &mut i64),
-    (origin, request): (Origin, WatchRequest),
-) {
-    let header = Some(member.header());
-    match request.watching {
-        Some(Watching::Create(create)) => {
-            *last += 1;
-            let watch_id = if create.watch_id == 0 { *last } else { create.watch_id };
-            let compacted = member.replica.with(|_, machine| machine.keys.compacted);
-            let is_gone = create.start_revision > 0 && create.start_revision < compacted;
-            // The answer to a creation comes before the first event.
-            let answer = WatchResponse { header, watch_id, created: true, ..WatchResponse::default() };
-            replies.send_for(Some(origin), &answer);
-            if is_gone {
+impl Watches {
+    fn answer(&mut self, member: &Member, request: WatchRequest) -> Vec<WatchResponse> {
+        let header = member.header();
+        match request.watching {
+            Some(WatchAsked::Create(create)) => self.create(member, header, create),
+            Some(WatchAsked::Cancel(WatchCancel { watch_id })) => {
                 let answer = WatchResponse {
-                    header,
+                    header: Some(header),
                     watch_id,
                     canceled: true,
-                    compact_revision: compacted,
                     ..WatchResponse::default()
                 };
-                replies.send_for(Some(origin), &answer);
-                return;
+                self.by_number.remove(&watch_id).map(|_| answer).into_iter().collect()
             }
-            let filters = create.filters().collect();
-            let watch = Watch {
-                watch: watch_id,
-                key: create.key,
-                end: create.range_end,
-                filters,
-                with_previous: create.prev_kv,
-                sender: sender.clone(),
+            Some(WatchAsked::Progress(_)) => {
+                let answer =
+                    WatchResponse { header: Some(header), watch_id: NO_WATCH, ..WatchResponse::default() };
+                // 3.4 always answers, whether the events have been sent or not.
+                let is_answered = member.version == Version::V34 || self.are_all_at(header.revision);
+                is_answered.then_some(answer).into_iter().collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// True if there are watches and all of them have been told what there is up to this revision.
+    fn are_all_at(&self, revision: i64) -> bool {
+        let is_at =
+            |watching: &Option<Watching>| watching.as_ref().is_some_and(|watching| watching.from <= revision);
+        !self.by_number.is_empty() && self.by_number.values().all(is_at)
+    }
+
+    fn create(&mut self, member: &Member, header: Header, create: WatchCreate) -> Vec<WatchResponse> {
+        let filters = create.filters().collect();
+        let WatchCreate { mut key, range_end: end, start_revision: from, watch_id, prev_kv, .. } = create;
+        if key.is_empty() {
+            // The smallest key.
+            key.push(0);
+        }
+        let refused = if !matches!(end.as_slice(), [] | [0]) && key >= end {
+            Some("mvcc: watch range is empty")
+        } else if watch_id != 0 && self.by_number.contains_key(&watch_id) {
+            Some("mvcc: duplicate watch ID provided on the WatchStream")
+        } else {
+            None
+        };
+        let created = WatchResponse { header: Some(header), created: true, ..WatchResponse::default() };
+        if let Some(reason) = refused {
+            let cancel_reason = reason.to_owned();
+            return vec![WatchResponse { watch_id: NO_WATCH, canceled: true, cancel_reason, ..created }];
+        }
+        let number = if watch_id == 0 { self.number() } else { watch_id };
+        let created = WatchResponse { watch_id: number, ..created };
+        let compacted = member.replica.with(|_, machine| machine.keys.compacted);
+        if from != 0 && from < compacted {
+            self.by_number.insert(number, None);
+            let cancelled = WatchResponse {
+                // It is not known at which revision.
+                header: Some(Header { revision: 0, ..header }),
+                watch_id: number,
+                canceled: true,
+                compact_revision: compacted,
+                ..WatchResponse::default()
             };
-            watches.insert(watch_id, member.watch(watch, create.start_revision));
+            return vec![created, cancelled];
         }
-        Some(Watching::Cancel(cancel)) => {
-            let Some(watch) = watches.remove(&cancel.watch_id) else { return };
-            member.replica.with(|_, machine| machine.unwatch(watch));
-            let watch_id = cancel.watch_id;
-            let answer = WatchResponse { header, watch_id, canceled: true, ..WatchResponse::default() };
-            replies.send_for(Some(origin), &answer);
+        let sender = self.sender.clone();
+        let watch = Watch { watch: number, key, end, from, filters, with_previous: prev_kv, sender };
+        // What it is told is sent after this answer.
+        let watching = Watching { from, _watched: member.watch(watch) };
+        self.by_number.insert(number, Some(watching));
+        vec![created]
+    }
+
+    /// A number that no watch of the stream has.
+    fn number(&mut self) -> i64 {
+        while self.by_number.contains_key(&self.next) {
+            self.next += 1;
         }
-        Some(Watching::Progress(_)) => {
-            let answer = WatchResponse { header, watch_id: -1, ..WatchResponse::default() };
-            replies.send_for(Some(origin), &answer);
-        }
-        None => {}
+        self.next += 1;
+        self.next - 1
     }
 }
 
-async fn lock(member: &Member, origin: Origin, request: NamedRequest) -> Result<LockResponse, Status> {
-    let place = member.lock(origin, &request.name, request.lease).await?;
-    Ok(LockResponse { header: Some(place.header), key: place.key })
+/// Waits for a lock, and gives its place up once nobody waits for the answer any more.
+async fn lock(member: &Member, mut call: Call) {
+    let origin = call.origin;
+    let NamedRequest { name, lease, .. } = match call.request().await {
+        Ok(request) => request,
+        Err(status) => return call.refuse(&status),
+    };
+    let place = match member.stand(origin, &name, lease).await {
+        Ok((place, true)) => {
+            return call.finish(Ok(LockResponse { header: Some(place.header), key: place.key }));
+        }
+        Ok((place, false)) => place,
+        Err(status) => return call.refuse(&status.through_client()),
+    };
+    let turn = tokio::select! {
+        biased;
+        () = call.abandoned() => None,
+        turn = member.wait_for_lock(origin, &name, &place) => Some(turn),
+    };
+    let Some(turn) = turn else {
+        // If it cannot be given up, its lease ends it.
+        let _ = unlock(member, origin, UnlockRequest { key: place.key }).await;
+        return;
+    };
+    let answer = turn.map(|header| LockResponse { header: Some(header), key: place.key });
+    call.finish(answer.map_err(Status::through_client));
 }
 
 async fn unlock(member: &Member, origin: Origin, request: UnlockRequest) -> Result<Done, Status> {
     let delete = DeleteRangeRequest { key: request.key, ..DeleteRangeRequest::default() };
-    Ok(Done { header: member.delete(origin, delete).await?.header })
+    let deleted = member.delete(origin, delete).await.map_err(Status::through_client)?;
+    Ok(Done { header: deleted.header })
 }
 
-async fn campaign(
-    member: &Member,
-    origin: Origin,
-    request: NamedRequest,
-) -> Result<CampaignResponse, Status> {
-    let NamedRequest { name, lease, value } = request;
-    let place = member.campaign(origin, &name, lease, value).await?;
+/// Waits for a leadership, and gives its place up once nobody waits for the answer any more.
+async fn campaign(member: &Member, mut call: Call) {
+    let origin = call.origin;
+    let NamedRequest { name, lease, value } = match call.request().await {
+        Ok(request) => request,
+        Err(status) => return call.refuse(&status),
+    };
+    let place = match member.run(origin, &name, lease, value).await {
+        Ok(place) => place,
+        Err(status) => return call.refuse(&status.through_client()),
+    };
+    let turn = tokio::select! {
+        biased;
+        () = call.abandoned() => None,
+        turn = member.wait_for_those_before(origin, &name, place.revision) => Some(turn),
+    };
     let leader = LeaderKey { name, key: place.key, rev: place.revision, lease: place.lease };
-    Ok(CampaignResponse { header: Some(place.header), leader: Some(leader) })
+    let Some(turn) = turn else {
+        // If it cannot be given up, its lease ends it.
+        let _ = member.resign(origin, &leader).await;
+        return;
+    };
+    let answer = turn.map(|_| CampaignResponse { header: Some(place.header), leader: Some(leader) });
+    call.finish(answer.map_err(Status::through_client));
 }
 
 async fn proclaim(member: &Member, origin: Origin, request: LeaderRequest) -> Result<Done, Status> {
-    let leader = request.leader.unwrap_or_default();
-    done(member.proclaim(origin, &leader, request.value).await)
+    let leader = request.leader.ok_or_else(no_leader_given)?;
+    done(member.proclaim(origin, &leader, request.value).await).map_err(Status::through_client)
 }
 
 async fn leader(member: &Member, origin: Origin, request: NamedRequest) -> Result<LeaderResponse, Status> {
-    let kv = member.elected(origin, &request.name).await?;
-    let kv = kv.ok_or_else(|| Status::unknown("election: no leader"))?;
-    Ok(LeaderResponse { header: Some(member.header()), kv: Some(kv) })
+    let found = member.elected(origin, &request.name).await.map_err(Status::through_client)?;
+    let kv = found.kvs.into_iter().next().ok_or_else(|| Status::unknown("election: no leader"))?;
+    Ok(LeaderResponse { header: found.header, kv: Some(kv) })
 }
 
 async fn resign(member: &Member, origin: Origin, request: LeaderRequest) -> Result<Done, Status> {
-    done(member.resign(origin, &request.leader.unwrap_or_default()).await)
+    let leader = request.leader.ok_or_else(no_leader_given)?;
+    done(member.resign(origin, &leader).await).map_err(Status::through_client)
+}
+
+fn no_leader_given() -> Status {
+    Status::unknown("\"leader\" field must be provided")
 }
 
 async fn status(member: &Member, _: Empty) -> Result<StatusResponse, Status> {
@@ -282,4 +358,12 @@ async fn members(member: &Member, _: Empty) -> Result<MemberListResponse, Status
 async fn renew(member: &Member, origin: Origin, request: LeaseRequest) -> Result<LeaseResponse, Status> {
     let ttl = member.renew_here(origin, request.id).await.ok_or_else(Status::not_leader)?;
     Ok(LeaseResponse { header: Some(member.header()), id: request.id, ttl })
+}
+
+/// The time that is left of a lease, for another member, if this one leads.
+async fn time_to_live(
+    member: &Member,
+    request: LeaseTimeToLiveRequest,
+) -> Result<LeaseTimeToLiveResponse, Status> {
+    member.time_to_live_here(request).ok_or_else(Status::not_leader)
 }

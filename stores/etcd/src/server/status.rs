@@ -15,9 +15,11 @@ pub struct Status {
 /// The codes of gRPC that are used here.
 mod code {
     pub(super) const CANCELLED: u32 = 1;
+    pub(super) const UNKNOWN: u32 = 2;
     pub(super) const INVALID_ARGUMENT: u32 = 3;
     pub(super) const DEADLINE_EXCEEDED: u32 = 4;
     pub(super) const NOT_FOUND: u32 = 5;
+    pub(super) const RESOURCE_EXHAUSTED: u32 = 8;
     pub(super) const FAILED_PRECONDITION: u32 = 9;
     pub(super) const OUT_OF_RANGE: u32 = 11;
     pub(super) const UNIMPLEMENTED: u32 = 12;
@@ -38,12 +40,34 @@ impl Status {
         Status::new(code::INVALID_ARGUMENT, "etcdserver: key not found")
     }
 
+    pub(crate) fn value_provided() -> Status {
+        Status::new(code::INVALID_ARGUMENT, "etcdserver: value is provided")
+    }
+
+    pub(crate) fn lease_provided() -> Status {
+        Status::new(code::INVALID_ARGUMENT, "etcdserver: lease is provided")
+    }
+
+    pub(crate) fn invalid_sort_option() -> Status {
+        Status::new(code::INVALID_ARGUMENT, "etcdserver: invalid sort option")
+    }
+
     pub(crate) fn duplicate_key() -> Status {
         Status::new(code::INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request")
     }
 
     pub(crate) fn too_many_operations() -> Status {
         Status::new(code::INVALID_ARGUMENT, "etcdserver: too many operations in txn request")
+    }
+
+    pub(crate) fn request_too_large() -> Status {
+        Status::new(code::INVALID_ARGUMENT, "etcdserver: request is too large")
+    }
+
+    /// A message of a call that is longer than it may be.
+    pub(crate) fn too_long(len: usize, longest: usize) -> Status {
+        let message = format!("grpc: received message larger than max ({len} vs. {longest})");
+        Status::new(code::RESOURCE_EXHAUSTED, message)
     }
 
     pub(crate) fn compacted() -> Status {
@@ -79,7 +103,13 @@ impl Status {
     }
 
     pub(crate) fn unknown(message: &str) -> Status {
-        Status::new(2, message)
+        Status::new(code::UNKNOWN, message)
+    }
+
+    /// The error of a service that is a client of its own member: its words are kept, its code is not.
+    #[must_use]
+    pub(crate) fn through_client(self) -> Status {
+        Status { code: code::UNKNOWN, ..self }
     }
 
     pub(crate) fn unimplemented(method: &str) -> Status {

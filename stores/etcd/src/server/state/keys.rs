@@ -17,7 +17,7 @@ pub(crate) struct Change {
 pub(crate) struct Keys {
     /// The revision of the last change; 1 at the beginning.
     pub(crate) revision: i64,
-    /// What was before this revision is forgotten.
+    /// What was before this revision is forgotten; -1 if nothing is.
     pub(crate) compacted: i64,
     current: BTreeMap<Vec<u8>, KeyValue>,
     history: Vec<Change>,
@@ -25,7 +25,7 @@ pub(crate) struct Keys {
 
 impl Default for Keys {
     fn default() -> Keys {
-        Keys { revision: 1, compacted: 0, current: BTreeMap::new(), history: Vec::new() }
+        Keys { revision: 1, compacted: -1, current: BTreeMap::new(), history: Vec::new() }
     }
 }
 
@@ -106,13 +106,23 @@ impl Keys {
         if request.count_only {
             return RangeResponse { count, ..RangeResponse::default() };
         }
+        let limit = usize::try_from(request.limit).unwrap_or_default();
+        let filters = [
+            request.min_mod_revision,
+            request.max_mod_revision,
+            request.min_create_revision,
+            request.max_create_revision,
+        ];
+        if limit > 0 && request.sort_order() == SortOrder::None && filters == [0; 4] {
+            // Without an order etcd reads no more than it needs: what it sorts by another target are the first keys.
+            kvs.truncate(limit.saturating_add(1));
+        }
         let between = |value: i64, min: i64, max: i64| value >= min && (max == 0 || value <= max);
         kvs.retain(|kv| {
             between(kv.mod_revision, request.min_mod_revision, request.max_mod_revision)
                 && between(kv.create_revision, request.min_create_revision, request.max_create_revision)
         });
         sort(&mut kvs, request.sort_target(), request.sort_order());
-        let limit = usize::try_from(request.limit).unwrap_or_default();
         let more = limit > 0 && kvs.len() > limit;
         if more {
             kvs.truncate(limit);
@@ -152,6 +162,15 @@ impl Keys {
 
     fn change(&mut self, revision: i64, kind: EventKind, kv: KeyValue, prev_kv: Option<KeyValue>) {
         self.revision = revision;
+        // Who watches is told what the key was at the revision before: what the same transaction has made of it is left out.
+        let prev_kv = match prev_kv {
+            Some(previous) if previous.mod_revision == revision => {
+                let key = Some(&previous.key);
+                let is_same = |change: &&Change| change.event.kv.as_ref().map(|kv| &kv.key) == key;
+                self.since(revision).iter().find(is_same).and_then(|change| change.event.prev_kv.clone())
+            }
+            other => other,
+        };
         let event = WatchEvent { kind: kind.into(), kv: Some(kv), prev_kv };
         self.history.push(Change { revision, event });
     }
@@ -178,28 +197,176 @@ impl Keys {
     /// Forgets what was before this revision.
     pub(crate) fn compact(&mut self, revision: i64) {
         self.compacted = revision;
-        // The last change of a key that is still there stays: a read at the revision finds it.
-        let current = &self.current;
+        // What a key was at the revision stays: a read at the revision finds it.
+        let mut there = BTreeMap::new();
+        for Change { revision: at, event } in self.history.iter().filter(|change| change.revision < revision)
+        {
+            let Some(kv) = &event.kv else { continue };
+            match event.kind() {
+                EventKind::Put => drop(there.insert(kv.key.clone(), *at)),
+                EventKind::Delete => drop(there.remove(&kv.key)),
+            }
+        }
         self.history.retain(|change| {
             let kv = change.event.kv.as_ref();
-            change.revision >= revision
-                || kv.is_some_and(|kv| {
-                    current.get(&kv.key).is_some_and(|now| now.mod_revision == kv.mod_revision)
-                })
+            change.revision >= revision || kv.is_some_and(|kv| there.get(&kv.key) == Some(&change.revision))
         });
     }
 }
 
 fn sort(kvs: &mut [KeyValue], target: SortTarget, order: SortOrder) {
-    match target {
-        // They are in the order of their keys.
-        SortTarget::Key => {}
-        SortTarget::Version => kvs.sort_by_key(|kv| kv.version),
-        SortTarget::Create => kvs.sort_by_key(|kv| kv.create_revision),
-        SortTarget::Mod => kvs.sort_by_key(|kv| kv.mod_revision),
-        SortTarget::Value => kvs.sort_by(|one, other| one.value.cmp(&other.value)),
+    let compare = |one: &KeyValue, other: &KeyValue| match target {
+        SortTarget::Key => one.key.cmp(&other.key),
+        SortTarget::Version => one.version.cmp(&other.version),
+        SortTarget::Create => one.create_revision.cmp(&other.create_revision),
+        SortTarget::Mod => one.mod_revision.cmp(&other.mod_revision),
+        SortTarget::Value => one.value.cmp(&other.value),
+    };
+    // Equal ones stay in the order of their keys, in either direction. etcd leaves open how more than twelve of them stand.
+    match order {
+        SortOrder::Descend => kvs.sort_by(|one, other| compare(other, one)),
+        SortOrder::Ascend | SortOrder::None => kvs.sort_by(compare),
     }
-    if order == SortOrder::Descend {
-        kvs.reverse();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys that are put one after the other, from revision 2 on.
+    fn keys(puts: &[(&str, &str)]) -> Keys {
+        let mut keys = Keys::default();
+        for (key, value) in puts {
+            let revision = keys.revision + 1;
+            keys.put(key.as_bytes(), value.as_bytes().to_vec(), 0, revision);
+        }
+        keys
+    }
+
+    fn all() -> RangeRequest {
+        RangeRequest { key: vec![0], range_end: vec![0], ..RangeRequest::default() }
+    }
+
+    fn names(found: &RangeResponse) -> Vec<&str> {
+        found.kvs.iter().filter_map(|kv| std::str::from_utf8(&kv.key).ok()).collect()
+    }
+
+    #[test]
+    fn the_end_of_a_prefix_is_the_first_key_after_it() {
+        assert_eq!(end_of_prefix(b"a"), b"b");
+        assert_eq!(end_of_prefix(b"a\xff"), b"b");
+        assert_eq!(end_of_prefix(b"\xff"), b"\0");
+    }
+
+    #[test]
+    fn an_end_that_comes_first_makes_an_empty_range() {
+        let request =
+            RangeRequest { key: b"b".to_vec(), range_end: b"a".to_vec(), ..RangeRequest::default() };
+        assert_eq!(keys(&[("a", ""), ("b", "")]).range(&request).count, 0);
+    }
+
+    #[test]
+    fn a_put_keeps_when_a_key_was_made_and_counts() {
+        let keys = keys(&[("a", "1"), ("a", "2")]);
+        let kv = keys.get(b"a").expect("it is there");
+        assert_eq!((kv.create_revision, kv.mod_revision, kv.version), (2, 3, 2));
+    }
+
+    #[test]
+    fn a_key_that_is_made_again_begins_anew() {
+        let mut keys = keys(&[("a", "1")]);
+        keys.delete(Range { key: b"a", end: b"" }, 3);
+        keys.put(b"a", Vec::new(), 0, 4);
+        let kv = keys.get(b"a").expect("it is there");
+        assert_eq!((kv.create_revision, kv.version), (4, 1));
+    }
+
+    #[test]
+    fn an_earlier_revision_is_found_as_it_was() {
+        let keys = keys(&[("a", "1"), ("b", ""), ("a", "2")]);
+        let found = keys.range(&RangeRequest { revision: 2, ..all() });
+        assert_eq!(names(&found), ["a"]);
+        assert_eq!(found.kvs[0].value, b"1");
+    }
+
+    #[test]
+    fn equal_values_stay_in_the_order_of_keys_whichever_way_is_sorted() {
+        let keys = keys(&[("a", "x"), ("b", "y"), ("c", "x")]);
+        let sorted = |order: SortOrder| {
+            let request =
+                RangeRequest { sort_order: order.into(), sort_target: SortTarget::Value.into(), ..all() };
+            keys.range(&request)
+        };
+        assert_eq!(names(&sorted(SortOrder::Ascend)), ["a", "c", "b"]);
+        assert_eq!(names(&sorted(SortOrder::Descend)), ["b", "a", "c"]);
+    }
+
+    #[test]
+    fn a_limit_says_that_there_is_more_and_counts_all() {
+        let found = keys(&[("a", ""), ("b", "")]).range(&RangeRequest { limit: 1, ..all() });
+        assert_eq!((names(&found), found.more, found.count), (vec!["a"], true, 2));
+    }
+
+    #[test]
+    fn a_limit_without_an_order_sorts_the_first_keys_only() {
+        let keys = keys(&[("a", "3"), ("b", "2"), ("c", "1")]);
+        let by = |order: SortOrder| RangeRequest {
+            limit: 1,
+            sort_target: SortTarget::Value.into(),
+            sort_order: order.into(),
+            ..all()
+        };
+        assert_eq!(names(&keys.range(&by(SortOrder::None))), ["b"]);
+        assert_eq!(names(&keys.range(&by(SortOrder::Ascend))), ["c"]);
+    }
+
+    #[test]
+    fn a_limit_below_nothing_is_none() {
+        let found = keys(&[("a", ""), ("b", "")]).range(&RangeRequest { limit: -1, ..all() });
+        assert_eq!((found.kvs.len(), found.more), (2, false));
+    }
+
+    #[test]
+    fn filters_do_not_change_the_count() {
+        let found = keys(&[("a", ""), ("b", "")]).range(&RangeRequest { min_mod_revision: 3, ..all() });
+        assert_eq!((names(&found), found.count), (vec!["b"], 2));
+    }
+
+    #[test]
+    fn a_compaction_keeps_what_was_there_at_its_revision() {
+        let mut keys = keys(&[("a", "1"), ("b", ""), ("a", "2")]);
+        keys.compact(3);
+        let found = keys.range(&RangeRequest { revision: 3, ..all() });
+        assert_eq!(names(&found), ["a", "b"]);
+        assert_eq!(found.kvs[0].value, b"1");
+    }
+
+    #[test]
+    fn a_compaction_forgets_what_was_replaced_and_what_was_deleted() {
+        let mut keys = keys(&[("a", "1"), ("a", "2"), ("b", "")]);
+        keys.delete(Range { key: b"b", end: b"" }, 5);
+        keys.compact(6);
+        assert_eq!(keys.since(0).len(), 1);
+    }
+
+    #[test]
+    fn the_value_before_a_change_is_that_of_the_revision_before() {
+        let mut keys = keys(&[("a", "1")]);
+        keys.put(b"a", b"2".to_vec(), 0, 3);
+        assert_eq!(keys.delete(Range { key: b"a", end: b"" }, 3)[0].value, b"2");
+        let before: Vec<Option<&[u8]>> = keys
+            .since(3)
+            .iter()
+            .map(|change| change.event.prev_kv.as_ref().map(|kv| kv.value.as_slice()))
+            .collect();
+        assert_eq!(before, [Some(b"1".as_slice()), Some(b"1".as_slice())]);
+    }
+
+    #[test]
+    fn keys_from_their_changes_are_the_same() {
+        let mut before = keys(&[("a", "1"), ("b", ""), ("a", "2")]);
+        before.delete(Range { key: b"b", end: b"" }, 5);
+        let after = Keys::after(before.revision, before.compacted, before.since(0).to_vec());
+        assert_eq!(after.range(&all()), before.range(&all()));
     }
 }

@@ -34,11 +34,11 @@ impl Lease {
         Duration::from_secs(u64::try_from(self.ttl).unwrap_or_default())
     }
 
-    /// The seconds that are left of it, rounded down as etcd does; -1 once it has run out.
+    /// The seconds that are left of it, without their fraction; below 0 if it ran out a second ago and nobody has ended it.
     pub(crate) fn left(&self, now: Monotonic) -> i64 {
         match self.expiry {
             Some(expiry) if expiry > now => expiry.since(now).as_secs() as i64,
-            Some(_) => -1,
+            Some(expiry) => -(now.since(expiry).as_secs() as i64),
             None => self.ttl,
         }
     }
@@ -53,8 +53,12 @@ impl Leases {
         self.by_id.contains_key(&id)
     }
 
-    pub(crate) fn ids(&self) -> impl Iterator<Item = i64> {
-        self.by_id.keys().copied()
+    /// Their numbers, of the one that runs out first first. On a member that does not lead none runs out.
+    pub(crate) fn ids(&self) -> Vec<i64> {
+        let mut ids: Vec<(Option<Monotonic>, i64)> =
+            self.all().map(|(id, lease)| (lease.expiry, id)).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, id)| id).collect()
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (i64, &Lease)> {
@@ -117,5 +121,79 @@ impl Leases {
             over.filter_map(|(id, lease)| Some((lease.expiry?, id))).collect();
         over.sort_unstable();
         over.into_iter().map(|(expiry, id)| (id, now.since(expiry))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Monotonic {
+        Monotonic::default() + Duration::from_millis(milliseconds)
+    }
+
+    /// Leases on a member that leads: number 7 for two seconds.
+    fn leading() -> Leases {
+        let mut leases = Leases::default();
+        leases.lead(at(0), Duration::ZERO);
+        assert!(leases.grant(7, 2, at(0)));
+        leases
+    }
+
+    fn left(leases: &Leases, now: Monotonic) -> Option<i64> {
+        leases.get(7).map(|lease| lease.left(now))
+    }
+
+    #[test]
+    fn a_number_is_given_once() {
+        assert!(!leading().grant(7, 5, at(0)));
+    }
+
+    #[test]
+    fn the_seconds_that_are_left_have_no_fraction() {
+        assert_eq!(left(&leading(), at(1)), Some(1));
+        assert_eq!(left(&leading(), at(1001)), Some(0));
+    }
+
+    #[test]
+    fn one_that_has_run_out_a_moment_ago_has_no_second_left() {
+        assert_eq!(left(&leading(), at(2300)), Some(0));
+        assert_eq!(left(&leading(), at(3300)), Some(-1));
+    }
+
+    #[test]
+    fn a_renewal_gives_the_full_time() {
+        let mut leases = leading();
+        assert_eq!(leases.renew(7, at(1900)), Some(2));
+        assert!(leases.run_out(at(3899)).is_empty());
+        assert_eq!(leases.run_out(at(3900)).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [7]);
+    }
+
+    #[test]
+    fn one_that_has_run_out_is_not_renewed() {
+        assert_eq!(leading().renew(7, at(2000)), None);
+    }
+
+    #[test]
+    fn a_new_leader_gives_the_full_time_and_more() {
+        let mut leases = leading();
+        leases.lead(at(1500), Duration::from_secs(1));
+        assert!(leases.run_out(at(4499)).is_empty());
+        assert_eq!(leases.run_out(at(4500)).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [7]);
+    }
+
+    #[test]
+    fn none_runs_out_on_a_member_that_does_not_lead() {
+        let mut leases = leading();
+        leases.follow();
+        assert!(leases.run_out(at(60_000)).is_empty());
+    }
+
+    #[test]
+    fn they_are_listed_in_the_order_of_their_ends() {
+        let mut leases = leading();
+        leases.grant(3, 9, at(0));
+        leases.grant(8, 1, at(0));
+        assert_eq!(leases.ids(), [8, 7, 3]);
     }
 }

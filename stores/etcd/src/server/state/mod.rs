@@ -1,6 +1,7 @@
 //! The state that the log of etcd is about: keys and leases, alike on every member, and beside them what one member alone has: who watches,
 //! and who waits for an answer.
 
+mod checks;
 mod keys;
 mod leases;
 mod locks;
@@ -22,11 +23,12 @@ use crate::messages::{
     CompactionRequest, DeleteRangeRequest, DeleteRangeResponse, EventKind, Header, LeaseGrantRequest,
     PutRequest, PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,
 };
+pub(crate) use checks::{check_delete, check_put, check_range, check_transaction};
 pub(crate) use keys::{Keys, Range, end_of_prefix};
 pub(crate) use leases::Leases;
 use locks::Locks;
 use transaction::Change;
-pub(crate) use transaction::{check, only_reads};
+pub(crate) use transaction::{is_serializable, only_reads};
 
 /// All members call their cluster by this number.
 const CLUSTER: u64 = 0x1ce0_0e7c_d000_0001;
@@ -101,6 +103,8 @@ pub(crate) struct Watch {
     pub(crate) watch: i64,
     pub(crate) key: Vec<u8>,
     pub(crate) end: Vec<u8>,
+    /// The first revision that it is told of; 0 if it is the next one.
+    pub(crate) from: i64,
     pub(crate) filters: Vec<EventKind>,
     pub(crate) with_previous: bool,
     pub(crate) sender: mpsc::UnboundedSender<Notice>,
@@ -195,11 +199,17 @@ impl Machine {
         Ok(TxnResponse { header, ..change.transact(request)? })
     }
 
-    /// Begins to watch, from a revision on if that is not 0: with what has happened since. The number of the watch here.
-    pub(crate) fn watch(&mut self, watch: Watch, revision: i64) -> u64 {
-        if revision > 0 {
-            let events: Vec<WatchEvent> =
-                self.keys.since(revision).iter().map(|change| change.event.clone()).collect();
+    /// Begins to watch, from its first revision on: with what has happened since. The number of the watch here. A real member tells what has
+    /// happened within a tenth of a second, this one at once.
+    pub(crate) fn watch(&mut self, watch: Watch) -> u64 {
+        if watch.from != 0 {
+            let changes = self.keys.since(watch.from);
+            let mut events: Vec<WatchEvent> = changes.iter().map(|change| change.event.clone()).collect();
+            // What a key was before is read at the revision before, which may be forgotten.
+            let is_known = |event: &WatchEvent| {
+                event.kv.as_ref().is_some_and(|kv| kv.mod_revision > self.keys.compacted)
+            };
+            events.iter_mut().filter(|event| !is_known(event)).for_each(|event| event.prev_kv = None);
             watch.notice(Origin::default(), self.header(), &events);
         }
         self.last_watch += 1;
@@ -305,7 +315,8 @@ impl Watch {
         let range = Range { key: &self.key, end: &self.end };
         let is_watched = |event: &&WatchEvent| {
             let kv = event.kv.as_ref();
-            kv.is_some_and(|kv| range.contains(&kv.key)) && !self.filters.contains(&event.kind())
+            kv.is_some_and(|kv| kv.mod_revision >= self.from && range.contains(&kv.key))
+                && !self.filters.contains(&event.kind())
         };
         let mut events: Vec<WatchEvent> = events.iter().filter(is_watched).cloned().collect();
         if events.is_empty() {

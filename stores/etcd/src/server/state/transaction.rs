@@ -1,15 +1,16 @@
-//! Changes of the keys by requests: puts, deletions, and transactions, in which comparisons decide between two lists of these.
+//! What a request does to the keys: puts, deletions, and transactions, in which comparisons decide between two lists of these.
+//!
+//! *Source:* etcd's `etcdserver/txn/txn.go`, 3.6. Up to 3.4 a transaction looks at all its puts before it looks at its ranges: of two errors it may
+//! answer the other one.
 
 use super::keys::{Keys, Range};
 use super::leases::Leases;
 use crate::messages::{
-    Answered, Asked, Compare, CompareResult, Compared, DeleteRangeRequest, DeleteRangeResponse, KeyValue,
-    PutRequest, PutResponse, RequestOp, ResponseOp, TxnRequest, TxnResponse,
+    Answered, Asked, Compare, CompareResult, CompareTarget, Compared, DeleteRangeRequest,
+    DeleteRangeResponse, Header, KeyValue, PutRequest, PutResponse, RangeRequest, RangeResponse, RequestOp,
+    ResponseOp, TxnRequest, TxnResponse,
 };
 use crate::server::status::Status;
-
-/// The most operations of one list.
-const MOST_OPERATIONS: usize = 128;
 
 /// The keys with their leases, while a request changes them.
 pub(crate) struct Change<'s> {
@@ -19,8 +20,17 @@ pub(crate) struct Change<'s> {
     pub(crate) revision: i64,
 }
 
+/// The header of an answer within a transaction: it has a revision and nothing else.
+fn inner(revision: i64) -> Option<Header> {
+    Some(Header { revision, ..Header::default() })
+}
+
 impl Change<'_> {
     pub(crate) fn put(&mut self, request: &PutRequest) -> Result<PutResponse, Status> {
+        // The lease is looked up before the key.
+        if request.lease != 0 && !self.leases.has(request.lease) {
+            return Err(Status::lease_not_found());
+        }
         let (mut value, mut lease) = (request.value.clone(), request.lease);
         if request.ignore_value || request.ignore_lease {
             let before = self.keys.get(&request.key).ok_or_else(Status::key_not_found)?;
@@ -30,9 +40,6 @@ impl Change<'_> {
             if request.ignore_lease {
                 lease = before.lease;
             }
-        }
-        if lease != 0 && !self.leases.has(lease) {
-            return Err(Status::lease_not_found());
         }
         let before = self.keys.put(&request.key, value, lease, self.revision);
         if let Some(before) = &before {
@@ -54,7 +61,7 @@ impl Change<'_> {
     pub(crate) fn transact(&mut self, request: &TxnRequest) -> Result<TxnResponse, Status> {
         // Comparisons, those of inner transactions too, see the keys as they were before.
         let plan = Plan::of(self.keys, request);
-        plan.check(self.keys, self.leases)?;
+        plan.check(self.keys, self.leases, &mut Vec::new())?;
         self.carry_out(&plan)
     }
 
@@ -62,10 +69,20 @@ impl Change<'_> {
         let mut responses = Vec::with_capacity(plan.steps.len());
         for step in &plan.steps {
             let answered = match step {
-                Step::Range(request) => Answered::Range(self.keys.range(request)),
-                Step::Put(request) => Answered::Put(self.put(request)?),
-                Step::Delete(request) => Answered::DeleteRange(self.delete(request)),
-                Step::Inner(plan) => Answered::Txn(self.carry_out(plan)?),
+                Step::Range(request) => {
+                    let found = self.keys.range(request);
+                    Answered::Range(RangeResponse { header: inner(self.keys.revision), ..found })
+                }
+                Step::Put(request) => {
+                    let done = self.put(request)?;
+                    Answered::Put(PutResponse { header: inner(self.revision), ..done })
+                }
+                Step::Delete(request) => {
+                    let done = self.delete(request);
+                    let header = inner(self.keys.revision);
+                    Answered::DeleteRange(DeleteRangeResponse { header, ..done })
+                }
+                Step::Inner(plan) => Answered::Txn(TxnResponse { header: inner(0), ..self.carry_out(plan)? }),
             };
             responses.push(ResponseOp { answered: Some(answered) });
         }
@@ -80,7 +97,7 @@ pub(crate) struct Plan<'r> {
 }
 
 enum Step<'r> {
-    Range(&'r crate::messages::RangeRequest),
+    Range(&'r RangeRequest),
     Put(&'r PutRequest),
     Delete(&'r DeleteRangeRequest),
     Inner(Plan<'r>),
@@ -101,12 +118,15 @@ impl<'r> Plan<'r> {
         Plan { succeeded, steps: operations.iter().filter_map(step).collect() }
     }
 
-    /// Refuses what could only be carried out in part.
-    fn check(&self, keys: &Keys, leases: &Leases) -> Result<(), Status> {
+    /// Refuses what could only be carried out in part. Given are the ranges that the steps before delete: a real member does not look at them, and
+    /// ends itself at a put that needs what they have deleted.
+    fn check(&self, keys: &Keys, leases: &Leases, gone: &mut Vec<Range<'r>>) -> Result<(), Status> {
         for step in &self.steps {
             match step {
                 Step::Put(put) => {
-                    if (put.ignore_value || put.ignore_lease) && keys.get(&put.key).is_none() {
+                    let is_there =
+                        keys.get(&put.key).is_some() && !gone.iter().any(|range| range.contains(&put.key));
+                    if (put.ignore_value || put.ignore_lease) && !is_there {
                         return Err(Status::key_not_found());
                     }
                     if put.lease != 0 && !leases.has(put.lease) {
@@ -117,62 +137,28 @@ impl<'r> Plan<'r> {
                 Step::Range(range) if range.revision != 0 && range.revision < keys.compacted => {
                     return Err(Status::compacted());
                 }
-                Step::Range(_) | Step::Delete(_) => {}
-                Step::Inner(plan) => plan.check(keys, leases)?,
+                Step::Range(_) => {}
+                Step::Delete(delete) => gone.push(Range { key: &delete.key, end: &delete.range_end }),
+                Step::Inner(plan) => plan.check(keys, leases, gone)?,
             }
         }
         Ok(())
     }
 }
 
-/// True if it only reads, whatever its comparisons say.
-pub(crate) fn only_reads(request: &TxnRequest) -> bool {
-    let reads = |operation: &RequestOp| match &operation.asked {
-        Some(Asked::Put(_) | Asked::DeleteRange(_)) => false,
-        Some(Asked::Txn(request)) => only_reads(request),
-        Some(Asked::Range(_)) | None => true,
-    };
-    request.success.iter().chain(&request.failure).all(reads)
+fn operations(request: &TxnRequest) -> impl Iterator<Item = &RequestOp> {
+    request.success.iter().chain(&request.failure)
 }
 
-/// Refuses a transaction that etcd refuses before it does anything.
-///
-/// # Errors
-/// Too many operations, an operation without a key, a key that is put twice.
-pub(crate) fn check(request: &TxnRequest) -> Result<(), Status> {
-    let longest = request.compare.len().max(request.success.len()).max(request.failure.len());
-    if longest > MOST_OPERATIONS {
-        return Err(Status::too_many_operations());
-    }
-    if request.compare.iter().any(|compare| compare.key.is_empty()) {
-        return Err(Status::empty_key());
-    }
-    for operations in [&request.success, &request.failure] {
-        let mut puts: Vec<&[u8]> = Vec::new();
-        for operation in operations {
-            match operation.asked.as_ref() {
-                None => return Err(Status::key_not_found()),
-                Some(Asked::Put(put)) if put.key.is_empty() => return Err(Status::empty_key()),
-                Some(Asked::Put(put)) if puts.contains(&put.key.as_slice()) => {
-                    return Err(Status::duplicate_key());
-                }
-                Some(Asked::Put(put)) => puts.push(&put.key),
-                Some(Asked::Range(range)) if range.key.is_empty() => return Err(Status::empty_key()),
-                Some(Asked::DeleteRange(range)) if range.key.is_empty() => return Err(Status::empty_key()),
-                Some(Asked::Range(_)) => {}
-                Some(Asked::DeleteRange(_)) => {}
-                Some(Asked::Txn(inner)) => check(inner)?,
-            }
-        }
-        let deletes = operations.iter().filter_map(|operation| match &operation.asked {
-            Some(Asked::DeleteRange(delete)) => Some(Range { key: &delete.key, end: &delete.range_end }),
-            _ => None,
-        });
-        if deletes.into_iter().any(|range| puts.iter().any(|key| range.contains(key))) {
-            return Err(Status::duplicate_key());
-        }
-    }
-    Ok(())
+/// True if it only reads, whatever its comparisons say. An inner transaction counts as a change, as in etcd.
+pub(crate) fn only_reads(request: &TxnRequest) -> bool {
+    operations(request).all(|operation| matches!(operation.asked, Some(Asked::Range(_))))
+}
+
+/// True if it is answered without asking the others.
+pub(crate) fn is_serializable(request: &TxnRequest) -> bool {
+    operations(request)
+        .all(|operation| matches!(&operation.asked, Some(Asked::Range(range)) if range.serializable))
 }
 
 /// True if a comparison holds: for each key of its range, or for a key that is not there, which has version 0.
@@ -183,22 +169,191 @@ fn holds(keys: &Keys, compare: &Compare) -> bool {
         return found.iter().all(|kv| matches_one(kv, compare));
     }
     // A value is never that of a key that is not there.
-    !matches!(compare.compared, Some(Compared::Value(_))) && matches_one(&KeyValue::default(), compare)
+    compare.target() != CompareTarget::Value && matches_one(&KeyValue::default(), compare)
 }
 
+/// Compares what the target names. Where the comparison brings a value for another target, 0 or nothing stands for it.
 fn matches_one(kv: &KeyValue, compare: &Compare) -> bool {
-    let order = match compare.compared.as_ref() {
-        None => kv.version.cmp(&0),
-        Some(Compared::Version(version)) => kv.version.cmp(version),
-        Some(Compared::Create(revision)) => kv.create_revision.cmp(revision),
-        Some(Compared::Mod(revision)) => kv.mod_revision.cmp(revision),
-        Some(Compared::Value(value)) => kv.value.cmp(value),
-        Some(Compared::Lease(lease)) => kv.lease.cmp(lease),
+    let given = compare.compared.as_ref();
+    let order = match (compare.target(), given) {
+        (CompareTarget::Version, Some(Compared::Version(version))) => kv.version.cmp(version),
+        (CompareTarget::Version, _) => kv.version.cmp(&0),
+        (CompareTarget::Create, Some(Compared::Create(revision))) => kv.create_revision.cmp(revision),
+        (CompareTarget::Create, _) => kv.create_revision.cmp(&0),
+        (CompareTarget::Mod, Some(Compared::Mod(revision))) => kv.mod_revision.cmp(revision),
+        (CompareTarget::Mod, _) => kv.mod_revision.cmp(&0),
+        (CompareTarget::Value, Some(Compared::Value(value))) => kv.value.cmp(value),
+        (CompareTarget::Value, _) => kv.value.as_slice().cmp(b""),
+        (CompareTarget::Lease, Some(Compared::Lease(lease))) => kv.lease.cmp(lease),
+        (CompareTarget::Lease, _) => kv.lease.cmp(&0),
     };
     match compare.result() {
         CompareResult::Equal => order.is_eq(),
         CompareResult::Greater => order.is_gt(),
         CompareResult::Less => order.is_lt(),
         CompareResult::NotEqual => order.is_ne(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use picklock_model::time::Monotonic;
+
+    /// A store with the key `a` at revision 2, and the lease 7.
+    fn store() -> (Keys, Leases) {
+        let (mut keys, mut leases) = (Keys::default(), Leases::default());
+        keys.put(b"a", b"1".to_vec(), 0, 2);
+        leases.grant(7, 60, Monotonic::default());
+        (keys, leases)
+    }
+
+    fn put(key: &str) -> PutRequest {
+        PutRequest { key: key.as_bytes().to_vec(), ..PutRequest::default() }
+    }
+
+    fn get(key: &str, revision: i64) -> Asked {
+        Asked::Range(RangeRequest { key: key.as_bytes().to_vec(), revision, ..RangeRequest::default() })
+    }
+
+    fn txn(compare: Vec<Compare>, success: Vec<Asked>, failure: Vec<Asked>) -> TxnRequest {
+        let asked =
+            |asked: Vec<Asked>| asked.into_iter().map(|asked| RequestOp { asked: Some(asked) }).collect();
+        TxnRequest { compare, success: asked(success), failure: asked(failure) }
+    }
+
+    fn transact((keys, leases): &mut (Keys, Leases), request: &TxnRequest) -> Result<TxnResponse, Status> {
+        let revision = keys.revision + 1;
+        Change { keys, leases, revision }.transact(request)
+    }
+
+    fn compare(target: CompareTarget, compared: Option<Compared>) -> Compare {
+        Compare { key: b"a".to_vec(), target: target.into(), compared, ..Compare::default() }
+    }
+
+    #[test]
+    fn changes_of_one_transaction_have_one_revision() {
+        let mut store = store();
+        let request = txn(Vec::new(), vec![Asked::Put(put("b")), Asked::Put(put("c"))], Vec::new());
+        assert!(transact(&mut store, &request).is_ok());
+        let at = |key: &[u8]| store.0.get(key).map(|kv| kv.mod_revision);
+        assert_eq!((at(b"b"), at(b"c"), store.0.revision), (Some(3), Some(3), 3));
+    }
+
+    #[test]
+    fn answers_within_have_the_revision_of_their_moment() {
+        let request = txn(Vec::new(), vec![get("a", 0), Asked::Put(put("b")), get("a", 0)], Vec::new());
+        let answer = transact(&mut store(), &request).expect("nothing is wrong with it");
+        let revisions: Vec<i64> =
+            answer.responses.iter().filter_map(header).map(|header| header.revision).collect();
+        assert_eq!(revisions, [2, 3, 3]);
+    }
+
+    fn header(response: &ResponseOp) -> Option<Header> {
+        match response.answered.as_ref()? {
+            Answered::Range(answer) => answer.header,
+            Answered::Put(answer) => answer.header,
+            Answered::DeleteRange(answer) => answer.header,
+            Answered::Txn(answer) => answer.header,
+        }
+    }
+
+    #[test]
+    fn an_inner_transaction_compares_with_what_was_before() {
+        let inner = txn(vec![Compare::made_at(b"b".to_vec(), 0)], vec![get("a", 0)], Vec::new());
+        let request = txn(Vec::new(), vec![Asked::Put(put("b")), Asked::Txn(inner)], Vec::new());
+        let answer = transact(&mut store(), &request).expect("nothing is wrong with it");
+        let Some(Answered::Txn(inner)) = &answer.responses[1].answered else { panic!("it is a transaction") };
+        assert!(inner.succeeded);
+    }
+
+    #[test]
+    fn one_that_cannot_be_carried_out_changes_nothing() {
+        let mut store = store();
+        let lost = PutRequest { lease: 8, ..put("c") };
+        let request = txn(Vec::new(), vec![Asked::Put(put("b")), Asked::Put(lost)], Vec::new());
+        assert_eq!(transact(&mut store, &request), Err(Status::lease_not_found()));
+        assert!(store.0.get(b"b").is_none());
+    }
+
+    #[test]
+    fn what_is_deleted_before_is_not_there_to_keep_its_value() {
+        let mut store = store();
+        let delete = DeleteRangeRequest { key: b"a".to_vec(), range_end: b"\0".to_vec(), prev_kv: false };
+        let keeps = PutRequest { ignore_value: true, ..put("a") };
+        let request = txn(Vec::new(), vec![Asked::DeleteRange(delete), Asked::Put(keeps)], Vec::new());
+        assert_eq!(transact(&mut store, &request), Err(Status::key_not_found()));
+        assert!(store.0.get(b"a").is_some());
+    }
+
+    #[test]
+    fn a_range_of_the_revision_that_is_being_made_is_refused() {
+        let request = txn(Vec::new(), vec![Asked::Put(put("b")), get("a", 3)], Vec::new());
+        assert_eq!(transact(&mut store(), &request), Err(Status::future_revision()));
+    }
+
+    #[test]
+    fn what_is_not_chosen_is_not_looked_at() {
+        let request = txn(Vec::new(), Vec::new(), vec![get("a", 99)]);
+        assert!(transact(&mut store(), &request).is_ok());
+    }
+
+    #[test]
+    fn the_target_says_what_is_compared() {
+        let store = store();
+        let holds = |target, compared| holds(&store.0, &compare(target, compared));
+        assert!(holds(CompareTarget::Create, Some(Compared::Create(2))));
+        assert!(!holds(CompareTarget::Version, Some(Compared::Create(2))));
+        assert!(holds(CompareTarget::Lease, Some(Compared::Create(2))));
+    }
+
+    #[test]
+    fn a_value_is_never_that_of_a_key_that_is_not_there() {
+        let compare = Compare { key: b"b".to_vec(), ..compare(CompareTarget::Value, None) };
+        assert!(!holds(&store().0, &compare));
+    }
+
+    #[test]
+    fn a_comparison_holds_for_each_key_of_its_range() {
+        let mut store = store();
+        store.0.put(b"b", b"2".to_vec(), 0, 3);
+        let of_all = |value: &[u8]| Compare {
+            range_end: b"\0".to_vec(),
+            ..compare(CompareTarget::Value, Some(Compared::Value(value.to_vec())))
+        };
+        assert!(!holds(&store.0, &of_all(b"1")));
+        store.0.put(b"b", b"1".to_vec(), 0, 4);
+        assert!(holds(&store.0, &of_all(b"1")));
+    }
+
+    #[test]
+    fn a_put_takes_its_key_from_one_lease_to_another() {
+        let (mut keys, mut leases) = store();
+        leases.grant(9, 60, Monotonic::default());
+        for lease in [7, 9] {
+            let revision = keys.revision + 1;
+            let mut change = Change { keys: &mut keys, leases: &mut leases, revision };
+            assert!(change.put(&PutRequest { lease, ..put("a") }).is_ok());
+        }
+        let has = |id: i64| leases.get(id).is_some_and(|lease| lease.keys.contains(b"a".as_slice()));
+        assert_eq!((has(7), has(9)), (false, true));
+    }
+
+    #[test]
+    fn a_put_that_ignores_its_lease_keeps_the_one_of_before() {
+        let (mut keys, mut leases) = store();
+        keys.put(b"a", b"1".to_vec(), 7, 3);
+        let mut change = Change { keys: &mut keys, leases: &mut leases, revision: 4 };
+        let request = PutRequest { ignore_lease: true, ignore_value: true, ..put("a") };
+        assert!(change.put(&request).is_ok());
+        let kv = keys.get(b"a").expect("it is there");
+        assert_eq!((kv.lease, kv.value.as_slice()), (7, b"1".as_slice()));
+    }
+
+    #[test]
+    fn an_inner_transaction_counts_as_a_change() {
+        let reads = txn(Vec::new(), vec![get("a", 0)], Vec::new());
+        assert!(only_reads(&reads) && !is_serializable(&reads));
+        assert!(!only_reads(&txn(Vec::new(), vec![Asked::Txn(reads)], Vec::new())));
     }
 }
