@@ -16,7 +16,7 @@ type Open = Arc<dyn Fn(Role) -> Reading + Send + Sync>;
 type Count = Arc<dyn Fn(Role, &[u8]) -> u32 + Send + Sync>;
 
 /// The content of segments, by the event of their sending.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wire {
     said: BTreeMap<EventId, String>,
     of_itself: BTreeMap<EventId, u32>,
@@ -33,6 +33,11 @@ impl Wire {
     #[must_use]
     pub fn get(&self, sent: &EventId) -> Option<&String> {
         self.said.get(sent)
+    }
+
+    /// All that is known, in the order of the events.
+    pub fn said(&self) -> impl Iterator<Item = &str> {
+        self.said.values().map(String::as_str)
     }
 
     /// The bytes of the segment that this event sent that are about the server itself.

@@ -167,7 +167,7 @@ fn plan(action: &str) -> Plan {
 fn segments_that_cannot_be_read_alone_are_read_by_connection() {
     let options = Options::from(Engine::Event).with_wire();
     let kept = run(options, &echoing(Numbered), &plan("again"), &workload()).unwrap();
-    let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
+    let said: Vec<&str> = kept.wire.said().collect();
     assert_eq!(said, ["> 1", "< 1", "< 3"]);
 }
 
@@ -176,11 +176,11 @@ fn what_segments_say_is_kept_on_demand_and_the_run_is_the_same() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         let kept =
             run(Options::from(engine).with_wire(), &echoing(Echo), &plan("again"), &workload()).unwrap();
-        let said: Vec<&str> = kept.wire.values().map(String::as_str).collect();
+        let said: Vec<&str> = kept.wire.said().collect();
         assert_eq!(said, ["> hello", "< hello", "< hello", "< hello"], "{engine:?}");
         for event in &kept.trace.events {
             let stores = matches!(event.what, What::Sent { .. });
-            assert_eq!(kept.wire.contains_key(&event.id), stores, "{event:?}");
+            assert_eq!(kept.wire.get(&event.id).is_some(), stores, "{event:?}");
         }
         let plain = run(engine, &echoing(Echo), &plan("again"), &workload()).unwrap();
         assert!(plain.wire.is_empty());

@@ -43,7 +43,7 @@ impl Real {
         // The server's user makes its directory in one that anybody may write to.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(dir.path(), mode).unwrap();
-        let made = as_user(&bin.join("initdb"))
+        let made = as_user(bin.join("initdb"))
             .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
             .arg(&data)
             .stdout(Stdio::null())
@@ -51,7 +51,7 @@ impl Real {
             .unwrap();
         assert!(made.success(), "initdb makes a cluster");
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let child = as_user(&bin.join("postgres"))
+        let child = as_user(bin.join("postgres"))
             .args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1"])
             .args(["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "autovacuum=off", "-D"])
             .arg(&data)

@@ -2,7 +2,7 @@
 //!
 //! *Source:* etcd's `etcdserver/api/v3rpc/key.go`, 3.6. Up to 3.4 nobody looks whether an order is one that there is.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::messages::{
     Asked, DeleteRangeRequest, PutRequest, RangeRequest, RequestOp, SortOrder, SortTarget, TxnRequest,
@@ -70,7 +70,7 @@ fn check_operations(request: &TxnRequest, most: usize) -> Result<(), Status> {
 }
 
 /// The keys that operations put, and the ranges that they delete, inner transactions included.
-type Touched<'r> = (HashSet<&'r [u8]>, Vec<&'r DeleteRangeRequest>);
+type Touched<'r> = (BTreeSet<&'r [u8]>, Vec<&'r DeleteRangeRequest>);
 
 /// What operations change.
 ///
@@ -81,7 +81,7 @@ fn puts_and_deletions(operations: &[RequestOp]) -> Result<Touched<'_>, Status> {
     let mut deletions: Vec<&DeleteRangeRequest> = asked()
         .filter_map(|asked| if let Asked::DeleteRange(delete) = asked { Some(delete) } else { None })
         .collect();
-    let mut puts: HashSet<&[u8]> = HashSet::new();
+    let mut puts: BTreeSet<&[u8]> = BTreeSet::new();
     for inner in asked().filter_map(|asked| if let Asked::Txn(inner) = asked { Some(inner) } else { None }) {
         let (on_success, deleted_on_success) = puts_and_deletions(&inner.success)?;
         let (on_failure, deleted_on_failure) = puts_and_deletions(&inner.failure)?;
