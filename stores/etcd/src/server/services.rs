@@ -193,7 +193,7 @@ impl Watches {
         }
     }
 
-    /// True if there are watches and all of them have been told what there is up to this revision.
+    /// True if there are watches and all of them have been sent what there is up to this revision.
     fn are_all_at(&self, revision: i64) -> bool {
         let is_at =
             |watching: &Option<Watching>| watching.as_ref().is_some_and(|watching| watching.from <= revision);
@@ -236,7 +236,7 @@ impl Watches {
         }
         let sender = self.sender.clone();
         let watch = Watch { watch: number, key, end, from, filters, with_previous: prev_kv, sender };
-        // What it is told is sent after this answer.
+        // What has happened is sent after this answer.
         let watching = Watching { from, _watched: member.watch(watch) };
         self.by_number.insert(number, Some(watching));
         vec![created]

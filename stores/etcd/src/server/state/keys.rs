@@ -162,7 +162,7 @@ impl Keys {
 
     fn change(&mut self, revision: i64, kind: EventKind, kv: KeyValue, prev_kv: Option<KeyValue>) {
         self.revision = revision;
-        // Who watches is told what the key was at the revision before: what the same transaction has made of it is left out.
+        // Who watches is shown what the key was at the revision before: what the same transaction has made of it is left out.
         let prev_kv = match prev_kv {
             Some(previous) if previous.mod_revision == revision => {
                 let key = Some(&previous.key);

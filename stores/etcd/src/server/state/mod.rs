@@ -103,7 +103,7 @@ pub(crate) struct Watch {
     pub(crate) watch: i64,
     pub(crate) key: Vec<u8>,
     pub(crate) end: Vec<u8>,
-    /// The first revision that it is told of; 0 if it is the next one.
+    /// The first revision that is sent to it; 0 if it is the next one.
     pub(crate) from: i64,
     pub(crate) filters: Vec<EventKind>,
     pub(crate) with_previous: bool,
@@ -199,7 +199,7 @@ impl Machine {
         Ok(TxnResponse { header, ..change.transact(request)? })
     }
 
-    /// Begins to watch, from its first revision on: with what has happened since. The number of the watch here. A real member tells what has
+    /// Begins to watch, from its first revision on: with what has happened since. The number of the watch here. A real member sends what has
     /// happened within a tenth of a second, this one at once.
     pub(crate) fn watch(&mut self, watch: Watch) -> u64 {
         if watch.from != 0 {

@@ -1,4 +1,4 @@
-//! What a request does to the keys: puts, deletions, and transactions, in which comparisons decide between two lists of these.
+//! Changes of the keys by requests: puts, deletions, and transactions, in which comparisons decide between two lists of these.
 //!
 //! *Source:* etcd's `etcdserver/txn/txn.go`, 3.6. Up to 3.4 a transaction looks at all its puts before it looks at its ranges: of two errors it may
 //! answer the other one.
