@@ -11,7 +11,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     measure,
 };
 
-const RUNS: u64 = 200;
+const RUNS: u64 = 60;
 
 const DESIGNS: [&str; 5] = ["redlock-naive", "redlock", "etcd-no-recheck", "etcd", "etcd-fenced"];
 
@@ -66,7 +66,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         }],
         plot: None,
         replays: vec![
-            "picklock compare --design redlock,etcd,etcd-fenced,etcd-no-recheck --scenario node-restart,clock-step,pause --set ttl=2s --seeds 200"
+            "picklock compare --design redlock,etcd,etcd-fenced,etcd-no-recheck --scenario node-restart,clock-step,pause --set ttl=2s --seeds 60"
                 .to_owned(),
         ],
     })
