@@ -185,7 +185,7 @@ fn request<'a>(
         scenario,
         seeds: args.seeds.clone().map(Seed).collect(),
         kinds,
-        lasts: args.lasts.resolve(scenario.ttl()),
+        lasts: args.lasts.resolve(scenario.lease(design)),
         held: args.held,
         jobs: args.jobs.unwrap_or(cores),
         pairs: args.pairs.then_some(args.budget),

@@ -49,7 +49,7 @@ fn request<'a>(
         scenario,
         seeds: vec![Seed(gate.range().start)],
         kinds: kinds.to_vec(),
-        lasts: scenario.ttl() * 3 / 2,
+        lasts: scenario.lease(design) * 3 / 2,
         held: None,
         jobs: gate.jobs,
         pairs: None,

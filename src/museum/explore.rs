@@ -78,7 +78,7 @@ fn request<'a>(search: &'a Search<'_>, fault: &'static AtSite, seed: u64) -> exp
         scenario: search.scenario,
         seeds: vec![Seed(seed)],
         kinds: vec![fault],
-        lasts: search.scenario.ttl() * 3 / 2,
+        lasts: search.scenario.lease(search.design) * 3 / 2,
         held: None,
         jobs: search.request.jobs,
         pairs: None,
