@@ -66,6 +66,7 @@ const STAYS: &[(&str, &str, &str)] = &[
         "a label by which random numbers are drawn: digests depend on it",
     ),
     ("scenarios/src/scenario/former.rs", "rivals", "the former name of a parameter"),
+    ("stores/etcd/src/server/services.rs", "watcher", "an error of etcd"),
     ("supervisor/src/linux/answers.rs", "boot", "a path of the kernel"),
     ("supervisor/src/linux/locks.rs", "tell", "a function of rustix"),
 ];

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_etcd::messages::{
-    Answered, Asked, Compare, DeleteRangeRequest, DeleteRangeResponse, EventKind, PutRequest, RangeRequest,
-    RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse, WatchCreate, WatchRequest,
-    WatchResponse, Watching,
+    Asked, DeleteRangeRequest, DeleteRangeResponse, EventKind, PutRequest, RangeRequest, RangeResponse,
+    TxnResponse, WatchCreate, WatchRequest, WatchResponse, Watching,
 };
+use picklock_etcd::requests::{get, if_made_at, key_of, last_before, make_or_read, oldest_below, place};
 use picklock_etcd::{Etcd, Status, Version};
 use picklock_model::ids::{Key, Token};
 use picklock_sim::design::{Context, Design, Topology};
@@ -156,52 +156,19 @@ impl Queue {
 
     /// Makes the own key, unless it is there. True if no other is before it.
     async fn stand(&self, name: &Key, session: Arc<Session>) -> Result<(Held, bool), Status> {
-        let prefix = prefix(name);
-        let key = [prefix.as_slice(), format!("{:x}", session.lease).as_bytes()].concat();
-        let lease = session.lease;
-        let is_new = Compare::made_at(key.clone(), 0);
+        let name = name.as_str().as_bytes();
+        let (key, lease) = (key_of(name, session.lease), session.lease);
         let put = PutRequest { key: key.clone(), lease, ..PutRequest::default() };
-        let get = RangeRequest { key: key.clone(), ..RangeRequest::default() };
-        let first = RangeRequest {
-            range_end: end_of(&prefix),
-            key: prefix,
-            limit: 1,
-            sort_order: SortOrder::Ascend.into(),
-            sort_target: SortTarget::Create.into(),
-            ..RangeRequest::default()
-        };
-        let ask = |asked: Vec<Asked>| {
-            asked.into_iter().map(|asked| RequestOp { asked: Some(asked) }).collect::<Vec<_>>()
-        };
-        let request = TxnRequest {
-            compare: vec![is_new],
-            success: ask(vec![Asked::Put(put), Asked::Range(first.clone())]),
-            failure: ask(vec![Asked::Range(get), Asked::Range(first)]),
-        };
+        let request = make_or_read(put, Some(oldest_below(name)));
         let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
-        let kv = |at: usize| match answer.responses.get(at)?.answered.as_ref()? {
-            Answered::Range(found) => found.kvs.first(),
-            _ => None,
-        };
-        let now = answer.header.map_or(0, |header| header.revision);
-        let revision = if answer.succeeded { now } else { kv(0).map_or(now, |own| own.create_revision) };
-        let is_first = kv(1).is_none_or(|first| first.create_revision == revision);
+        let (revision, is_first) = place(&answer);
         Ok((Held { key, revision, session }, is_first))
     }
 
     /// Waits until no key of this name is older than the own one.
     async fn wait_for_those_before(&self, name: &Key, own: &Held) -> Result<(), Status> {
         loop {
-            let prefix = prefix(name);
-            let last = RangeRequest {
-                range_end: end_of(&prefix),
-                key: prefix,
-                limit: 1,
-                sort_order: SortOrder::Descend.into(),
-                sort_target: SortTarget::Create.into(),
-                max_create_revision: own.revision - 1,
-                ..RangeRequest::default()
-            };
+            let last = last_before(name.as_str().as_bytes(), own.revision);
             let found = self.range(&last).await?;
             let Some(before) = found.kvs.into_iter().next() else { return Ok(()) };
             let revision = found.header.map_or(0, |header| header.revision);
@@ -240,8 +207,7 @@ impl Queue {
         if !self.policy.rules.looks_again {
             return Ok(true);
         }
-        let look = RangeRequest { key: own.key.clone(), ..RangeRequest::default() };
-        Ok(!self.range(&look).await?.kvs.is_empty())
+        Ok(!self.range(&get(&own.key)).await?.kvs.is_empty())
     }
 
     /// One attempt. None if the wait was too short, or the session was over by the time that its turn came.
@@ -252,19 +218,14 @@ impl Queue {
         let session = session?;
         let left = until.since(self.host.monotonic());
         let stood = self.host.timeout_boxed(left, Box::pin(self.stand(name, Arc::clone(&session)))).await;
-        let own = match stood {
-            Ok(Ok(own)) => own,
-            // The key may have been made.
-            Ok(Err(error)) => {
-                self.withdraw(&key_of(name, &session), &session).await;
-                return Err(error.into());
-            }
-            Err(_) => {
-                self.withdraw(&key_of(name, &session), &session).await;
-                return Ok(None);
+        let (own, is_first) = match stood {
+            Ok(Ok(stood)) => stood,
+            failed => {
+                // The key may have been made.
+                let key = key_of(name.as_str().as_bytes(), session.lease);
+                return self.give_up(&key, &session, failed.ok().and_then(Result::err)).await;
             }
         };
-        let (own, is_first) = own;
         let left = until.since(self.host.monotonic());
         let turn = self.host.timeout_boxed(left, Box::pin(self.wait(name, &own, is_first))).await;
         match turn {
@@ -274,15 +235,20 @@ impl Queue {
                 *self.session.lock().await = None;
                 Ok(None)
             }
-            Ok(Err(error)) => {
-                self.withdraw(&own.key, &own.session).await;
-                Err(error.into())
-            }
-            Err(_) => {
-                self.withdraw(&own.key, &own.session).await;
-                Ok(None)
-            }
+            Ok(Err(error)) => self.give_up(&own.key, &own.session, Some(error)).await,
+            Err(_) => self.give_up(&own.key, &own.session, None).await,
         }
+    }
+
+    /// Ends an attempt that failed with this error, or took too long: its key is deleted.
+    async fn give_up(
+        &self,
+        key: &[u8],
+        session: &Arc<Session>,
+        error: Option<Status>,
+    ) -> Result<Option<Grant>, LockError> {
+        self.withdraw(key, session).await;
+        error.map_or(Ok(None), |error| Err(error.into()))
     }
 
     async fn grant(&self, name: &Key, own: Held) -> Grant {
@@ -335,9 +301,7 @@ impl Queue {
             let answer: DeleteRangeResponse = self.endpoints.call(method, &delete, Again::No).await?;
             return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
         }
-        let is_same = Compare::made_at(own.key.clone(), own.revision);
-        let success = vec![RequestOp { asked: Some(Asked::DeleteRange(delete)) }];
-        let request = TxnRequest { compare: vec![is_same], success, failure: Vec::new() };
+        let request = if_made_at(own.key.clone(), own.revision, Asked::DeleteRange(delete));
         let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
         if answer.succeeded { Ok(()) } else { Err(LockError::new("the key was gone")) }
     }
@@ -402,21 +366,4 @@ impl Lock for Queue {
         self.advertise(grant, &session);
         Ok(true)
     }
-}
-
-fn prefix(name: &Key) -> Vec<u8> {
-    [name.as_str().as_bytes(), b"/"].concat()
-}
-
-fn key_of(name: &Key, session: &Session) -> Vec<u8> {
-    [prefix(name).as_slice(), format!("{:x}", session.lease).as_bytes()].concat()
-}
-
-/// The end of all keys that begin with this prefix, which ends with a slash.
-fn end_of(prefix: &[u8]) -> Vec<u8> {
-    let mut end = prefix.to_vec();
-    if let Some(last) = end.last_mut() {
-        *last += 1;
-    }
-    end
 }

@@ -11,7 +11,7 @@
 //! - `server`: the simulated member: `serve` puts it on a host, `services` answers calls, `member` has changes appended and waits for them, `lock` is the
 //!   services for locks and elections; `state` is what the log is about: `keys`, `transaction`, `leases`, and `locks`, which are reported to the trace.
 //! - `grpc`: calls over HTTP/2 between hosts, of both sides. [`Channel`] is the client's.
-//! - [`messages`]: what is called, and what is answered.
+//! - [`messages`]: what is called, and what is answered; [`requests`]: those of the recipes for locks and elections.
 //! - `version`: what members of 3.4 and 3.6 do differently.
 //! - `real`: the command line and the ports of a real member, how the installed version is found, and the lines of its log that say
 //!   who leads.
@@ -40,6 +40,7 @@ pub mod messages;
 mod params;
 mod protocol;
 mod real;
+pub mod requests;
 mod server;
 mod spec;
 mod version;

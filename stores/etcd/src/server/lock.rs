@@ -6,12 +6,12 @@
 use picklock_sim::host::Origin;
 
 use super::member::Member;
-use super::state::end_of_prefix;
 use super::status::Status;
 use crate::messages::{
-    Answered, Asked, Compare, DeleteRangeRequest, EventKind, Header, KeyValue, LeaderKey, LeaseGrantRequest,
-    PutRequest, RangeRequest, RangeResponse, RequestOp, SortOrder, SortTarget, TxnRequest, TxnResponse,
+    Asked, DeleteRangeRequest, EventKind, Header, LeaderKey, LeaseGrantRequest, PutRequest, RangeResponse,
+    TxnResponse,
 };
+use crate::requests::{found, get, if_made_at, key_of, last_before, make_or_read, oldest_below, place};
 use crate::version::Version;
 
 /// The seconds of a lease for a client that brings none.
@@ -35,13 +35,10 @@ impl Member {
     ) -> Result<(Place, bool), Status> {
         let (key, lease) = self.own_key(origin, name, lease).await?;
         let put = PutRequest { key: key.clone(), lease, ..PutRequest::default() };
-        let oldest = first_of(name);
-        let request = make_or_read(put, Some(oldest));
-        let answer = self.transact(origin, request).await?;
+        let answer = self.transact(origin, make_or_read(put, Some(oldest_below(name)))).await?;
         let header = answer.header.unwrap_or_default();
-        let revision = found(&answer, 0).map_or(header.revision, |kv| kv.create_revision);
-        let is_first = found(&answer, 1).is_none_or(|kv| kv.create_revision == revision);
-        Ok((Place { key, revision, header, lease }, is_first))
+        let (revision, is_oldest) = place(&answer);
+        Ok((Place { key, revision, header, lease }, is_oldest))
     }
 
     /// Waits for its turn below this name, as one who has made its key.
@@ -55,8 +52,7 @@ impl Member {
         if self.version == Version::V34 {
             return Ok(header);
         }
-        let look = RangeRequest { key: place.key.clone(), ..RangeRequest::default() };
-        let found = self.range(origin, &look).await?;
+        let found = self.range(origin, &get(&place.key)).await?;
         if found.kvs.is_empty() {
             return Err(Status::unknown("mutex: session is expired"));
         }
@@ -96,9 +92,7 @@ impl Member {
             0 => self.grant(origin, LeaseGrantRequest { ttl: OWN_LEASE, id: 0 }).await?.id,
             given => given,
         };
-        // A number below 0 is written with its sign.
-        let sign = if lease < 0 { "-" } else { "" };
-        Ok(([name, b"/", format!("{sign}{:x}", lease.unsigned_abs()).as_bytes()].concat(), lease))
+        Ok((key_of(name, lease), lease))
     }
 
     /// Waits until no key below this name is older than this revision.
@@ -108,18 +102,8 @@ impl Member {
         name: &[u8],
         revision: i64,
     ) -> Result<Header, Status> {
-        let prefix = [name, b"/"].concat();
         loop {
-            let last = RangeRequest {
-                range_end: end_of_prefix(&prefix),
-                key: prefix.clone(),
-                limit: 1,
-                sort_order: SortOrder::Descend.into(),
-                sort_target: SortTarget::Create.into(),
-                max_create_revision: revision - 1,
-                ..RangeRequest::default()
-            };
-            let found = self.range(origin, &last).await?;
+            let found = self.range(origin, &last_before(name, revision)).await?;
             let header = found.header.unwrap_or_default();
             let Some(before) = found.kvs.first() else { return Ok(header) };
             self.wait_for_deletion(&before.key, header.revision).await;
@@ -166,46 +150,11 @@ impl Member {
         leader: &LeaderKey,
         asked: Asked,
     ) -> Result<TxnResponse, Status> {
-        let is_same = Compare::made_at(leader.key.clone(), leader.rev);
-        let success = vec![RequestOp { asked: Some(asked) }];
-        let request = TxnRequest { compare: vec![is_same], success, failure: Vec::new() };
-        self.transact(origin, request).await
+        self.transact(origin, if_made_at(leader.key.clone(), leader.rev, asked)).await
     }
 
     /// The key of whoever leads below this name: the oldest one.
     pub(crate) async fn elected(&self, origin: Origin, name: &[u8]) -> Result<RangeResponse, Status> {
-        self.range(origin, &first_of(name)).await
-    }
-}
-
-/// Puts a key unless it is there, or reads it, and reads something else.
-fn make_or_read(put: PutRequest, and: Option<RangeRequest>) -> TxnRequest {
-    let get = RangeRequest { key: put.key.clone(), ..RangeRequest::default() };
-    let compare = vec![Compare::made_at(put.key.clone(), 0)];
-    let with = |asked: Asked| {
-        let all = [Some(asked), and.clone().map(Asked::Range)];
-        all.into_iter().flatten().map(|asked| RequestOp { asked: Some(asked) }).collect()
-    };
-    TxnRequest { compare, success: with(Asked::Put(put)), failure: with(Asked::Range(get)) }
-}
-
-/// The first key that one of the ranges of a transaction has found.
-fn found(answer: &TxnResponse, place: usize) -> Option<&KeyValue> {
-    match answer.responses.get(place)?.answered.as_ref()? {
-        Answered::Range(found) => found.kvs.first(),
-        _ => None,
-    }
-}
-
-/// Asks for the oldest key below a name.
-fn first_of(name: &[u8]) -> RangeRequest {
-    let prefix = [name, b"/"].concat();
-    RangeRequest {
-        range_end: end_of_prefix(&prefix),
-        key: prefix,
-        limit: 1,
-        sort_order: SortOrder::Ascend.into(),
-        sort_target: SortTarget::Create.into(),
-        ..RangeRequest::default()
+        self.range(origin, &oldest_below(name)).await
     }
 }

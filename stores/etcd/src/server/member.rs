@@ -204,7 +204,11 @@ impl Member {
         Ok(LeaseResponse { header: Some(header), id, ttl })
     }
 
-    pub(crate) async fn revoke(&self, origin: Origin, id: i64) -> Result<Header, Status> {
+    pub(crate) async fn revoke(
+        &self,
+        origin: Origin,
+        LeaseRequest { id }: LeaseRequest,
+    ) -> Result<Header, Status> {
         Ok(self.order(origin, Order::Revoke(Revoke { id, has_run_out: false, overdue_ns: 0 })).await?.0)
     }
 

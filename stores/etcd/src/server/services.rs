@@ -13,11 +13,10 @@ use super::status::Status;
 use crate::PEER_PORT;
 use crate::grpc::Call;
 use crate::messages::{
-    CampaignResponse, ClusterMember, CompactionRequest, DeleteRangeRequest, Done, Empty, Header, LeaderKey,
-    LeaderRequest, LeaderResponse, LeaseGrantRequest, LeaseLeasesResponse, LeaseRequest, LeaseResponse,
-    LeaseTimeToLiveRequest, LeaseTimeToLiveResponse, LockResponse, MemberListResponse, NamedRequest,
-    PutRequest, RangeRequest, StatusResponse, TxnRequest, UnlockRequest, WatchCancel, WatchCreate,
-    WatchRequest, WatchResponse, Watching as WatchAsked,
+    CampaignResponse, ClusterMember, DeleteRangeRequest, Done, Empty, Header, LeaderKey, LeaderRequest,
+    LeaderResponse, LeaseLeasesResponse, LeaseRequest, LeaseResponse, LeaseTimeToLiveRequest,
+    LeaseTimeToLiveResponse, LockResponse, MemberListResponse, NamedRequest, StatusResponse, UnlockRequest,
+    WatchCancel, WatchCreate, WatchRequest, WatchResponse, Watching as WatchAsked,
 };
 use crate::version::Version;
 
@@ -37,24 +36,24 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
     }
     match call.method.as_str() {
         "etcdserverpb.KV/Range" => {
-            with!(request => async { member.range(origin, &typed::<RangeRequest>(request)).await })
+            with!(request => async { member.range(origin, &request).await })
         }
-        "etcdserverpb.KV/Put" => with!(request => member.put(origin, typed::<PutRequest>(request))),
+        "etcdserverpb.KV/Put" => with!(request => member.put(origin, request)),
         "etcdserverpb.KV/DeleteRange" => {
-            with!(request => member.delete(origin, typed::<DeleteRangeRequest>(request)));
+            with!(request => member.delete(origin, request));
         }
-        "etcdserverpb.KV/Txn" => with!(request => member.transact(origin, typed::<TxnRequest>(request))),
+        "etcdserverpb.KV/Txn" => with!(request => member.transact(origin, request)),
         "etcdserverpb.KV/Compact" => {
-            with!(request => async { done(member.compact(origin, typed::<CompactionRequest>(request)).await) });
+            with!(request => async { done(member.compact(origin, request).await) });
         }
         "etcdserverpb.Lease/LeaseGrant" => {
-            with!(request => member.grant(origin, typed::<LeaseGrantRequest>(request)));
+            with!(request => member.grant(origin, request));
         }
         "etcdserverpb.Lease/LeaseRevoke" => {
-            with!(request => async { done(member.revoke(origin, typed::<LeaseRequest>(request).id).await) });
+            with!(request => async { done(member.revoke(origin, request).await) });
         }
         "etcdserverpb.Lease/LeaseTimeToLive" => {
-            with!(request => member.time_to_live(typed::<LeaseTimeToLiveRequest>(request)));
+            with!(request => member.time_to_live(request));
         }
         "etcdserverpb.Lease/LeaseLeases" => with!(request => leases(&member, request)),
         "etcdserverpb.Lease/LeaseKeepAlive" => keep_alive(&member, call).await,
@@ -75,11 +74,6 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
             call.refuse(&Status::unimplemented(&method));
         }
     }
-}
-
-/// Says of which type a request is.
-fn typed<M>(request: M) -> M {
-    request
 }
 
 fn done(answer: Result<crate::messages::Header, Status>) -> Result<Done, Status> {
@@ -208,7 +202,7 @@ impl Watches {
             key.push(0);
         }
         let refused = if !matches!(end.as_slice(), [] | [0]) && key >= end {
-            Some("mvcc: watch range is empty")
+            Some("mvcc: watcher range is empty")
         } else if watch_id != 0 && self.by_number.contains_key(&watch_id) {
             Some("mvcc: duplicate watch ID provided on the WatchStream")
         } else {

@@ -141,10 +141,4 @@ impl Status {
     pub fn is_in_doubt(&self) -> bool {
         matches!(self.code, code::UNAVAILABLE | code::DEADLINE_EXCEEDED | code::CANCELLED)
     }
-
-    /// True if there is no lease of the number that was asked for.
-    #[must_use]
-    pub fn is_lease_not_found(&self) -> bool {
-        self.code == code::NOT_FOUND
-    }
 }

@@ -28,8 +28,8 @@ pub trait State: Send + 'static {
     /// The member plays another part in this term.
     fn turns(&mut self, host: &Host, role: Role, term: u64);
 
-    /// Goes on from this state, which another member or an earlier life has saved.
-    fn restore(&mut self, host: &Host, state: &[u8]);
+    /// Goes on from this state after the entry of this place, which another member or an earlier life has saved.
+    fn restore(&mut self, host: &Host, index: u64, state: &[u8]);
 
     /// The state as bytes.
     fn save(&self) -> Vec<u8>;
@@ -102,7 +102,7 @@ impl<S: State> Replica<S> {
         let stored = files.stored();
         let is_new = stored.vote.term == 0;
         if let Some(snapshot) = &stored.snapshot {
-            state.restore(host, &snapshot.state);
+            state.restore(host, snapshot.index, &snapshot.state);
         }
         let applied = stored.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
         let members: BTreeSet<MemberId> = peers.iter().map(|(member, _)| *member).collect();
@@ -165,6 +165,8 @@ impl<S: State> Replica<S> {
         let number = {
             let inner = &mut *self.inner();
             inner.last_read += 1;
+            // Nobody waits for these any more.
+            inner.reads.retain(|_, waits| !waits.is_closed());
             inner.reads.insert(inner.last_read, done);
             inner.last_read
         };
@@ -228,7 +230,7 @@ impl<S: State> Inner<S> {
         }
         if let Some(snapshot) = &outcome.installed {
             self.files.replace(snapshot, &[]);
-            self.state.restore(host, &snapshot.state);
+            self.state.restore(host, snapshot.index, &snapshot.state);
             self.applied = snapshot.index;
         }
         if let Some(first) = outcome.changed_from {

@@ -59,18 +59,6 @@ impl Range<'_> {
     }
 }
 
-/// The first key that does not begin with a prefix.
-pub(crate) fn end_of_prefix(prefix: &[u8]) -> Vec<u8> {
-    let mut end = prefix.to_vec();
-    while let Some(last) = end.pop() {
-        if last < u8::MAX {
-            end.push(last + 1);
-            return end;
-        }
-    }
-    vec![0]
-}
-
 impl Keys {
     pub(crate) fn get(&self, key: &[u8]) -> Option<&KeyValue> {
         self.current.get(key)
@@ -249,13 +237,6 @@ mod tests {
 
     fn names(found: &RangeResponse) -> Vec<&str> {
         found.kvs.iter().filter_map(|kv| std::str::from_utf8(&kv.key).ok()).collect()
-    }
-
-    #[test]
-    fn the_end_of_a_prefix_is_the_first_key_after_it() {
-        assert_eq!(end_of_prefix(b"a"), b"b");
-        assert_eq!(end_of_prefix(b"a\xff"), b"b");
-        assert_eq!(end_of_prefix(b"\xff"), b"\0");
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Lease {
 }
 
 impl Leases {
+    /// True on the member that lets them run out.
+    pub(crate) fn are_kept_here(&self) -> bool {
+        self.leads
+    }
+
     pub(crate) fn get(&self, id: i64) -> Option<&Lease> {
         self.by_id.get(&id)
     }

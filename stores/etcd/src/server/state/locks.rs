@@ -9,7 +9,8 @@ use picklock_model::trace::What;
 use super::keys::Keys;
 use super::leases::Lease;
 use crate::messages::{EventKind, WatchEvent};
-use crate::server::state::keys::{Range, end_of_prefix};
+use crate::requests::end_of_prefix;
+use crate::server::state::keys::Range;
 
 /// The locks of a store, as far as they are held.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ use crate::messages::{
     PutRequest, PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,
 };
 pub(crate) use checks::{check_delete, check_put, check_range, check_transaction};
-pub(crate) use keys::{Keys, Range, end_of_prefix};
+pub(crate) use keys::{Keys, Range};
 pub(crate) use leases::Leases;
 use locks::Locks;
 use transaction::Change;
@@ -224,7 +224,8 @@ impl Machine {
     /// Renews a lease, if this member leads; none if there is no such lease, or it is over. Where it has run out and nobody has ended it yet,
     /// that has to be waited for: true once it is ended, false if this member does not lead any more.
     pub(crate) fn renew(&mut self, host: &Host, origin: Origin, id: i64) -> Result<Option<i64>, Renewal> {
-        if !self.leads {
+        // A leader keeps the leases once its first entry is applied.
+        if !self.leases.are_kept_here() {
             return Err(Renewal::Elsewhere);
         }
         let now = host.monotonic();
@@ -273,22 +274,22 @@ impl Machine {
     }
 
     /// Has everybody know what an entry has changed.
-    fn make_known(&mut self, host: &Host, applied: Applied<'_>, before: i64, overdue_ns: Option<u64>) {
+    fn make_known(&mut self, host: &Host, by: By, before: i64) {
         let changes: Vec<WatchEvent> =
             self.keys.since(before + 1).iter().map(|change| change.event.clone()).collect();
         if changes.is_empty() {
             return;
         }
-        let said = self.locks.after(&self.keys, &changes, (applied.origin, overdue_ns));
-        if applied.index > self.reported {
+        let said = self.locks.after(&self.keys, &changes, (by.origin, by.overdue_ns));
+        if by.index > self.reported {
             said.into_iter().for_each(|(origin, what)| host.record(origin, what));
-            self.reported = applied.index;
-            host.disk().write(REPORTED, &applied.index.to_le_bytes());
+            self.reported = by.index;
+            host.disk().write(REPORTED, &by.index.to_le_bytes());
             host.disk().sync(REPORTED);
         }
         let header = self.header();
         for watch in self.watches.values() {
-            watch.notice(applied.origin, header, &changes);
+            watch.notice(by.origin, header, &changes);
         }
     }
 
@@ -299,6 +300,17 @@ impl Machine {
             let _ = waits.send(false);
         }
     }
+}
+
+/// What has changed keys.
+#[derive(Clone, Copy)]
+struct By {
+    /// The place of the entry in the log.
+    index: u64,
+    /// The message that brought it about.
+    origin: Origin,
+    /// How long ago the lease ran out whose end it is, in nanoseconds. None for another change.
+    overdue_ns: Option<u64>,
 }
 
 /// Why a renewal has no answer yet.
@@ -349,7 +361,8 @@ impl State for Machine {
             Order::Revoke(Revoke { has_run_out: true, overdue_ns, .. }) => Some(*overdue_ns),
             _ => None,
         };
-        self.make_known(host, applied, before, overdue_ns);
+        let Applied { index, origin, .. } = applied;
+        self.make_known(host, By { index, origin, overdue_ns }, before);
         if let Some(waits) = self.waiting.remove(&request) {
             let header = self.header();
             // Who waited may be gone.
@@ -370,15 +383,11 @@ impl State for Machine {
         }
     }
 
-    fn restore(&mut self, host: &Host, state: &[u8]) {
+    fn restore(&mut self, host: &Host, index: u64, state: &[u8]) {
         let Some((keys, leases)) = saved::read(state) else { return };
-        let before = std::mem::replace(&mut self.keys, keys);
-        self.leases = leases;
-        let changes: Vec<WatchEvent> =
-            self.keys.since(before.revision + 1).iter().map(|change| change.event.clone()).collect();
-        for (origin, what) in self.locks.after(&self.keys, &changes, (Origin::default(), None)) {
-            host.record(origin, what);
-        }
+        let before = std::mem::replace(&mut self.keys, keys).revision;
+        (self.leases, self.applied) = (leases, index);
+        self.make_known(host, By { index, origin: Origin::default(), overdue_ns: None }, before);
     }
 
     fn save(&self) -> Vec<u8> {
