@@ -23,13 +23,16 @@ func main() {
 		panic(err)
 	}
 	milliseconds, _ := strconv.Atoi(os.Getenv("PICKLOCK_TTL_MS"))
-	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
+	option := rueidislock.LockerOption{
 		ClientOption: rueidis.ClientOption{InitAddress: []string{store.Host}},
 		KeyValidity:  time.Duration(milliseconds) * time.Millisecond,
 		KeyMajority:  1,
-	})
-	if err != nil {
-		panic(err)
+	}
+	locker, err := rueidislock.NewLocker(option)
+	// It connects at once, and the store may not listen yet.
+	for err != nil {
+		time.Sleep(100 * time.Millisecond)
+		locker, err = rueidislock.NewLocker(option)
 	}
 	held := map[string]context.CancelFunc{}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
