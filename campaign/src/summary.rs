@@ -46,6 +46,10 @@ pub struct Cell {
     /// The reason why the scenario does not apply to this design, if so; then there are no runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// The lease that clients ask for, in nanoseconds, where the design's store grants none that is as short as the scenario's. What the
+    /// scenario gives in leases, such as the length of a pause, is in these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longer_lease_ns: Option<u64>,
     /// Invariants that do not apply to this design.
     pub not_applicable: Vec<String>,
     /// The invariants violated.

@@ -31,6 +31,7 @@ fn results_json_has_the_documented_fields() {
             "unknown",
             "hit_lock",
             "skipped",
+            "longer_lease_ns",
             "not_applicable",
             "not_modelled",
             "violations",

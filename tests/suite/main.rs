@@ -10,6 +10,7 @@ mod cells;
 mod determinism;
 mod exploration;
 mod fault_actions;
+mod leases;
 mod matrix;
 #[path = "../support/nightly.rs"]
 mod nightly;

@@ -213,7 +213,13 @@ impl Campaign<'_> {
         for violation in cell.violations.values_mut() {
             violation.replay = self.replay_line(pairing, violation.first_seed);
         }
-        Cell { skipped: pairing.design.as_ref().err().cloned(), ..cell }
+        let lease = pairing.design.as_ref().ok().map(|design| pairing.scenario.lease(design));
+        let longer = lease.filter(|lease| *lease > pairing.scenario.ttl());
+        Cell {
+            skipped: pairing.design.as_ref().err().cloned(),
+            longer_lease_ns: longer.map(|lease| lease.as_nanos() as u64),
+            ..cell
+        }
     }
 }
 

@@ -45,7 +45,8 @@ fn matrix(summary: &Summary) -> String {
     let numbered = |invariant: &&Invariant| format!("; {} {}", invariant.number, invariant.name);
     let names: String = matrix.invariants().iter().map(numbered).collect();
     let known = "in parentheses what more runs are known to show";
-    format!("## Matrix\n\n{}\n{signs}; {known}{names}\n\n", table.text)
+    let leases: String = legend::leases(summary).iter().map(|leases| format!("; {leases}")).collect();
+    format!("## Matrix\n\n{}\n{signs}; {known}{names}{leases}\n\n", table.text)
 }
 
 /// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and

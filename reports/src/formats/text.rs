@@ -114,6 +114,7 @@ fn legend(page: &mut String, matrix: &Matrix<'_>, style: &Style) {
         "column met: yes or no = as expected or not, few = too few runs for a verdict, {none} = nothing is expected"
     );
     inked(page, Ink::Dim, &met, 0, style);
+    legend::leases(matrix.summary).iter().for_each(|leases| inked(page, Ink::Dim, leases, 0, style));
 }
 
 fn cells(page: &mut String, summary: &Summary, style: &Style) {

@@ -65,6 +65,7 @@ fn key(matrix: &Matrix<'_>) -> Markup {
                     }
                 }
             }
+            @for leases in legend::leases(matrix.summary) { li { (leases) } }
         }
     }
 }

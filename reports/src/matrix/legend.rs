@@ -1,7 +1,14 @@
-//! The legend of a matrix: the signs that stand in it, in their order.
+//! The legend of a matrix: the signs that stand in it, in their order, and the leases that differ from those of the scenarios.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use picklock_campaign::summary::Summary;
+use picklock_sim::span::Span;
 
 use super::Matrix;
 use super::mark::{Mark, UNMET};
+use crate::page::layout::printable;
 
 /// A sign and what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +54,55 @@ pub(crate) fn items(keys: &[Key], written: impl Fn(&str) -> String) -> Vec<Strin
     items
 }
 
+/// The designs that run with a longer lease than the scenarios ask for, in a sentence for each lease.
+pub(crate) fn leases(summary: &Summary) -> Vec<String> {
+    let mut designs: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    for cell in &summary.cells {
+        if let Some(lease) = cell.longer_lease_ns {
+            let known = designs.entry(lease).or_default();
+            if !known.contains(&cell.design.as_str()) {
+                known.push(&cell.design);
+            }
+        }
+    }
+    let sentence = |(lease, designs): (u64, Vec<&str>)| {
+        let lease = Span::Fixed(Duration::from_nanos(lease));
+        format!(
+            "lease of {lease}, as their store grants no shorter one, and all lengths in leases with it: {}",
+            printable(&designs.join(", "))
+        )
+    };
+    designs.into_iter().map(sentence).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use picklock_campaign::summary::Cell;
+
     use super::*;
+
+    #[test]
+    fn designs_that_run_with_a_longer_lease_are_named_once() {
+        let cell = |design: &str, scenario: &str, longer_lease_ns| Cell {
+            design: design.into(),
+            scenario: scenario.into(),
+            longer_lease_ns,
+            ..Cell::default()
+        };
+        let two = Some(2_000_000_000);
+        let cells = vec![
+            cell("single", "calm", None),
+            cell("etcd", "calm", two),
+            cell("etcd", "pause", two),
+            cell("etcd-fenced", "calm", two),
+            cell("zookeeper", "calm", Some(4_000_000_000)),
+        ];
+        let said = leases(&Summary { cells, ..Summary::default() });
+        assert_eq!(said.len(), 2);
+        assert!(said[0].starts_with("lease of 2s") && said[0].ends_with(": etcd, etcd-fenced"), "{said:?}");
+        assert!(said[1].ends_with(": zookeeper"));
+        assert!(leases(&Summary::default()).is_empty());
+    }
 
     fn said(marks: &[Mark]) -> String {
         let keys: Vec<Key> = marks.iter().map(|mark| Key::of(*mark)).chain([NOT_AS_EXPECTED]).collect();

@@ -1,0 +1,47 @@
+//! Leases of stores that grant none below a shortest one: everything that a scenario gives in leases follows.
+
+use std::time::Duration;
+
+use picklock_model::plan::Action;
+use picklock_model::seed::Seed;
+use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
+
+use crate::cells::design;
+
+fn pause() -> Scenario {
+    suite::named("pause", &picklock_stores::params()).unwrap()
+}
+
+/// The lengths of the pauses of a design's first fifty plans.
+fn pauses(scenario: &Scenario, spelling: &str) -> Vec<Duration> {
+    let design = scenario.applies(&design(spelling)).unwrap();
+    let plans = (0..50).map(|seed| scenario.plan(&design, Seed(seed), None));
+    let lengths = plans.flat_map(|plan| {
+        assert_eq!(plan.world.ttl, scenario.lease(&design));
+        plan.injections.into_iter().filter_map(|injection| match injection.action {
+            Action::Pause { lasts } => Some(lasts),
+            _ => None,
+        })
+    });
+    lengths.collect()
+}
+
+#[test]
+fn pauses_last_in_terms_of_the_lease_that_the_store_grants() {
+    let scenario = pause();
+    let (single, etcd) = (pauses(&scenario, "single"), pauses(&scenario, "etcd"));
+    assert_eq!((single.len(), etcd.len()), (50, 50));
+    for (single, etcd) in single.into_iter().zip(etcd) {
+        assert!((scenario.ttl() / 2..=scenario.ttl() * 2).contains(&single), "{single:?}");
+        assert!((Duration::from_secs(1)..=Duration::from_secs(4)).contains(&etcd), "{etcd:?}");
+    }
+}
+
+#[test]
+fn a_lease_that_the_store_grants_is_left_as_it_is() {
+    let mut scenario = pause();
+    scenario.set_all(&["ttl=3s"]).unwrap();
+    assert_eq!(scenario.lease(&design("etcd")), Duration::from_secs(3));
+    assert_eq!(scenario.lease(&design("single")), Duration::from_secs(3));
+}
