@@ -140,8 +140,10 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
-    let Drawn { plan, lacking } = check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
+    let Drawn { plan, lacking, unhit } =
+        check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
     let run = check::check(options(args, engine), &design, plan).map_err(Failure::from)?;
+    let clean = run.violations().next().is_none();
     let mut line = format!("picklock replay {name} {asked} {seed}");
     if engine != Engine::Event {
         line.push_str(&format!(" --engine {engine}"));
@@ -160,6 +162,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         line,
         leading: None,
         notes: lacking
+            .or(unhit.filter(|_| clean))
             .map(|why| format!("for `picklock run` this run is inconclusive: {why}"))
             .into_iter()
             .collect(),

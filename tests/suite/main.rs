@@ -8,6 +8,7 @@ mod bugs;
 #[path = "../support/cells.rs"]
 mod cells;
 mod determinism;
+mod elected;
 mod exploration;
 mod fault_actions;
 mod leases;

@@ -32,6 +32,8 @@ pub struct Drawn {
     pub plan: Plan,
     /// The reason for which its run proves nothing, whatever it shows, if there is one.
     pub lacking: Option<&'static str>,
+    /// The reason for which its run proves nothing unless it violates something, if there is one.
+    pub unhit: Option<&'static str>,
 }
 
 struct Made<'a> {
@@ -55,7 +57,7 @@ impl<'a> ProbeRuns<'a> {
         scenario: &Scenario,
         seed: Seed,
     ) -> Result<Checked, CheckError> {
-        let Drawn { plan, lacking } = self.draw(design, scenario, seed)?;
+        let Drawn { plan, lacking, unhit } = self.draw(design, scenario, seed)?;
         // The probe run of other scenarios may be this very run.
         if engine == Engine::Event && scenario.faults().is_empty() {
             let trace = self.make(design, plan.clone())?;
@@ -64,7 +66,11 @@ impl<'a> ProbeRuns<'a> {
         let run = check(engine, design, plan)?;
         Ok(match lacking {
             Some(why) => run.proving_nothing(why),
-            None => run,
+            None => Checked {
+                inconclusive: run.inconclusive.or(unhit),
+                hit_lock: run.hit_lock && unhit.is_none(),
+                ..run
+            },
         })
     }
 
@@ -78,7 +84,9 @@ impl<'a> ProbeRuns<'a> {
             false => None,
         };
         let lacking = probe.and_then(|probe| scenario.lacking(design, probe));
-        Ok(Drawn { plan: scenario.plan(design, seed, probe), lacking })
+        let plan = scenario.plan(design, seed, probe);
+        let unhit = scenario.hits_nothing(design, &plan).then_some("there is nothing for the faults to hit");
+        Ok(Drawn { plan, lacking, unhit })
     }
 
     /// The points that a fault-free plan reaches, up to this section of each client or to the end, from a run that was made

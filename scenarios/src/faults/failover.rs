@@ -1,10 +1,11 @@
-//! F8, failover of a replicated store: its primary dies or is cut off, a replica is promoted, and the old primary comes
-//! back. Sentinels demote it, and the writes that only it had are discarded; one of PostgreSQL goes on, unless it is fenced.
+//! F8, failover of a replicated store: its primary dies, is cut off or stands still, a replica is promoted, and the old primary comes
+//! back. Sentinels demote it, and the writes that only it had are discarded; one of PostgreSQL goes on, unless it is fenced; a member of a store
+//! that elects its leader finds out that another one leads.
 //!
 //! The cut leaves one client on the primary's side and puts all others, the replicas and the Sentinels on the other:
 //! a split brain while it lasts. It begins as that client asks for the lock or as it has got it. That client still
 //! reaches the other side, as over another network, and may notice; in a split it does not: it is cut off together with
-//! the primary and one of the Sentinels, in one of its first sections, so that the run sees the end of it. Planned
+//! the primary and one of the Sentinels, if there are any, in one of its first sections, so that the run sees the end of it. Planned
 //! failovers are left out.
 
 use std::time::Duration;
@@ -35,17 +36,17 @@ pub(super) const FAULT: Fault = Fault {
 
 pub(super) const HOW: Param<Word> = Param {
     name: "how",
-    domain: Word(&["crash", "cut", "split", "random"]),
+    domain: Word(&["crash", "cut", "split", "pause", "random"]),
     default: "random",
     doc: "whether the primary dies, is cut off from all but one client, or together with one client and a \
-          Sentinel; random: one of the first two",
+          Sentinel if there is one, or stands still; random: one of the first two",
 };
 
 pub(super) const FOR: Param<Spans> = Param {
     name: "for",
     domain: Spans::UP_TO_HOUR,
     default: "1 x ttl..2 x ttl",
-    doc: "how long a cut or a split lasts",
+    doc: "how long a cut, a split or a pause lasts",
 };
 
 pub(super) const RETURN_AFTER: Param<SpansOr> = Param {
@@ -60,6 +61,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     match draw.get(HOW) {
         "split" => split(draw),
         "cut" => cut_off(draw),
+        "pause" => stand_still(draw),
         "random" if coin => cut_off(draw),
         _ => crash(draw),
     }
@@ -90,11 +92,11 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
             && point.section <= FIRST_SECTIONS
     };
     let Some(point) = draw.point(early) else { return Vec::new() };
-    let sentinels = draw.servers(|role| role == Role::Monitor);
-    let Some(sentinel) = draw.rng().pick(&sentinels).cloned() else { return Vec::new() };
+    let monitors = draw.servers(|role| role == Role::Monitor);
+    // None where members elect one of themselves. A lone one decides: it stays with the others.
+    let monitor = draw.rng().pick(&monitors).cloned().filter(|_| monitors.len() > 1);
     let mut minority = vec![point.host.to_string()];
-    // A lone one decides: it stays with the others.
-    minority.extend(Some(sentinel).filter(|_| sentinels.len() > 1));
+    minority.extend(monitor);
     let mut majority = draw.servers(|role| role != Role::Leader);
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
@@ -102,6 +104,13 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     [Target::Leader, Target::Hosts(minority)]
         .map(|side| draw.inject(at(point.clone()), side, action.clone()))
         .into()
+}
+
+/// The primary stands still while a section asks or works, and goes on as if it still led.
+fn stand_still(draw: &mut Draw<'_>) -> Vec<Injection> {
+    let lasts = draw.get(FOR);
+    let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
+    vec![draw.inject(at(point), Target::Leader, Action::Pause { lasts })]
 }
 
 /// The primary dies while a section works.

@@ -93,6 +93,13 @@ impl Scenario {
             .then_some("nothing was renewed, and the scenario is about renewals")
     }
 
+    /// True if faults are due in each of its runs, and this plan of it has none: there was nothing for them to hit.
+    #[must_use]
+    pub fn hits_nothing(&self, design: &Design, plan: &Plan) -> bool {
+        let due = |entry: &FaultEntry| entry.args.get(faults::TIMES).0 > 0 && entry.applies(design).is_ok();
+        plan.injections.is_empty() && self.faults.iter().any(due)
+    }
+
     /// Has clients that are done ask again in the background while the faults of the plan last, for what the first of them hits.
     pub fn add_background(&self, plan: &mut Plan) {
         workloads::add_background(&self.load, plan);
