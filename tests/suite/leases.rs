@@ -3,22 +3,22 @@
 use std::time::Duration;
 
 use picklock_model::plan::Action;
-use picklock_model::seed::Seed;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::suite;
+use picklock_sim::engine::Engine;
 
-use crate::cells::design;
+use crate::cells::{Cell, design};
 
 fn pause() -> Scenario {
     suite::named("pause", &picklock_stores::params()).unwrap()
 }
 
-/// The lengths of the pauses of a design's first fifty plans.
+/// The lengths of the pauses of a design's first plans.
 fn pauses(scenario: &Scenario, spelling: &str) -> Vec<Duration> {
-    let design = scenario.applies(&design(spelling)).unwrap();
-    let plans = (0..50).map(|seed| scenario.plan(&design, Seed(seed), None));
+    let cell = Cell::of(&design(spelling), scenario.clone()).unwrap();
+    let plans = (0..30).map(|seed| cell.run(Engine::Event, seed).plan);
     let lengths = plans.flat_map(|plan| {
-        assert_eq!(plan.world.ttl, scenario.lease(&design));
+        assert_eq!(plan.world.ttl, scenario.lease(&cell.design));
         plan.injections.into_iter().filter_map(|injection| match injection.action {
             Action::Pause { lasts } => Some(lasts),
             _ => None,
@@ -31,7 +31,7 @@ fn pauses(scenario: &Scenario, spelling: &str) -> Vec<Duration> {
 fn pauses_last_in_terms_of_the_lease_that_the_store_grants() {
     let scenario = pause();
     let (single, etcd) = (pauses(&scenario, "single"), pauses(&scenario, "etcd"));
-    assert_eq!((single.len(), etcd.len()), (50, 50));
+    assert_eq!((single.len(), etcd.len()), (30, 30));
     for (single, etcd) in single.into_iter().zip(etcd) {
         assert!((scenario.ttl() / 2..=scenario.ttl() * 2).contains(&single), "{single:?}");
         assert!((Duration::from_secs(1)..=Duration::from_secs(4)).contains(&etcd), "{etcd:?}");

@@ -11,7 +11,11 @@ mod aredis_119;
 mod at_checkpoints;
 mod authentik_23876;
 mod django_q_213;
+mod dotnet_etcd_321;
 mod election;
+mod etcd_11456;
+mod etcd_19597;
+mod etcd_22082;
 mod greptimedb_7670;
 mod laravel_36337;
 mod liquibase_5438;
@@ -59,6 +63,10 @@ pub static ALL: &[&Family] = &[
     &aredis_119::FAMILY,
     &authentik_23876::FAMILY,
     &django_q_213::FAMILY,
+    &dotnet_etcd_321::FAMILY,
+    &etcd_11456::FAMILY,
+    &etcd_19597::FAMILY,
+    &etcd_22082::FAMILY,
     &greptimedb_7670::FAMILY,
     &laravel_36337::FAMILY,
     &liquibase_5438::FAMILY,

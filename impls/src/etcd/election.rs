@@ -17,5 +17,5 @@ pub(crate) static FAMILY: Family = Family {
     weakness: "nobody looks whether the candidate's own key is still there when its turn comes",
     source: "etcd 3.6, client/v3/concurrency/election.go; etcd issue 19597",
     params: params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, LEFTOVER, REQUEST_TIMEOUT],
-    build: |args| design(args, Rules { looks_again: false, checks_release: true, fenced: false }),
+    build: |args| design(args, Rules::ELECTION),
 };

@@ -2,4 +2,4 @@
 
 pub(crate) mod election;
 pub(crate) mod mutex;
-mod queue;
+pub(crate) mod queue;

@@ -22,7 +22,7 @@ pub(crate) static FAMILY: Family = Family {
     weakness: "the lease ends while its holder stands still, and the writer sends no token",
     source: "etcd 3.6, client/v3/concurrency/mutex.go",
     params: PARAMS,
-    build: |args| design(args, Rules { looks_again: true, checks_release: false, fenced: false }),
+    build: |args| design(args, Rules::MUTEX),
 };
 
 /// The same with a fencing token.
@@ -32,7 +32,7 @@ pub(crate) static FENCED: Family = Family {
     weakness: "two clients may still believe that they hold it; the resource refuses the late one",
     source: "etcd 3.6, client/v3/concurrency/mutex.go; Kleppmann, How to do distributed locking (2016)",
     params: PARAMS,
-    build: |args| design(args, Rules { looks_again: true, checks_release: false, fenced: true }),
+    build: |args| design(args, Rules { fenced: true, ..Rules::MUTEX }),
 };
 
 /// The mutex of 3.4.
@@ -42,5 +42,5 @@ pub(crate) static NO_RECHECK: Family = Family {
     weakness: "nobody looks whether the waiter's own key is still there",
     source: "etcd issue 11456; Jepsen, etcd 3.4.3 (2020)",
     params: PARAMS,
-    build: |args| design(args, Rules { looks_again: false, checks_release: false, fenced: false }),
+    build: |args| design(args, Rules { looks_again: false, ..Rules::MUTEX }),
 };

@@ -21,11 +21,11 @@ use tokio::sync::Mutex;
 use crate::client::etcd::{Again, Endpoints, Session};
 
 /// How many members a store has.
-pub(super) const MEMBERS: Param<Count> =
+pub(crate) const MEMBERS: Param<Count> =
     Param { name: "members", domain: Count(1, 7), default: "3", doc: "how many members the etcd has" };
 
 /// The version of the members.
-pub(super) const VERSION: Param<Word> = Param {
+pub(crate) const VERSION: Param<Word> = Param {
     name: "version",
     domain: Word(Version::NAMES),
     default: "3.6",
@@ -33,7 +33,7 @@ pub(super) const VERSION: Param<Word> = Param {
 };
 
 /// How long a session lasts.
-pub(super) const SESSION: Param<Word> = Param {
+pub(crate) const SESSION: Param<Word> = Param {
     name: "session",
     domain: Word(&["client", "acquire"]),
     default: "client",
@@ -41,7 +41,7 @@ pub(super) const SESSION: Param<Word> = Param {
 };
 
 /// Whether a client looks after a silent server.
-pub(super) const KEEPALIVE: Param<Word> = Param {
+pub(crate) const KEEPALIVE: Param<Word> = Param {
     name: "grpc_keepalive",
     domain: Word(&["on", "off"]),
     default: "on",
@@ -49,7 +49,7 @@ pub(super) const KEEPALIVE: Param<Word> = Param {
 };
 
 /// How long a client waits for the answer to a release.
-pub(super) const REQUEST_TIMEOUT: Param<Word> = Param {
+pub(crate) const REQUEST_TIMEOUT: Param<Word> = Param {
     name: "request_timeout",
     domain: Word(&["lease", "none"]),
     default: "lease",
@@ -57,7 +57,7 @@ pub(super) const REQUEST_TIMEOUT: Param<Word> = Param {
 };
 
 /// What becomes of a session that may have left a key behind.
-pub(super) const LEFTOVER: Param<Word> = Param {
+pub(crate) const LEFTOVER: Param<Word> = Param {
     name: "leftover",
     domain: Word(&["abandon", "keep"]),
     default: "abandon",
@@ -66,31 +66,43 @@ pub(super) const LEFTOVER: Param<Word> = Param {
 
 /// What a client does once its turn has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(crate) struct Rules {
     /// True if it looks then whether its own key is still there.
-    pub(super) looks_again: bool,
+    pub(crate) looks_again: bool,
     /// True if it releases only the key that it has made, and not one of the same name.
-    pub(super) checks_release: bool,
+    pub(crate) checks_release: bool,
     /// True if the revision of its key is a fencing token.
-    pub(super) fenced: bool,
+    pub(crate) fenced: bool,
+    /// True if a release that was not answered is asked for again in the background, until it is answered.
+    pub(crate) repeats_release: bool,
 }
 
-/// A design whose clients stand in a queue by these rules.
-pub(super) fn design(args: &Args, rules: Rules) -> Design {
+impl Rules {
+    /// Those of the mutex.
+    pub(crate) const MUTEX: Rules =
+        Rules { looks_again: true, checks_release: false, fenced: false, repeats_release: false };
+
+    /// Those of the election.
+    pub(crate) const ELECTION: Rules = Rules { looks_again: false, checks_release: true, ..Rules::MUTEX };
+}
+
+/// A design whose clients stand in a queue by these rules. A parameter that its family lacks is at its default.
+pub(crate) fn design(args: &Args, rules: Rules) -> Design {
+    let word = |param: Param<Word>| args.find(param).unwrap_or(param.default);
     let policy = Policy {
         belief: match args.find(crate::client::policy::BELIEF) {
             Some("honest") => Belief::Honest,
             Some("trusting") => Belief::Trusting,
             _ => Belief::Naive,
         },
-        shares_session: args.get(SESSION) == "client",
-        pings: args.get(KEEPALIVE) == "on",
-        abandons: args.get(LEFTOVER) == "abandon",
-        waits: args.get(REQUEST_TIMEOUT) == "none",
+        shares_session: word(SESSION) == "client",
+        pings: word(KEEPALIVE) == "on",
+        abandons: word(LEFTOVER) == "abandon" && !rules.repeats_release,
+        waits: word(REQUEST_TIMEOUT) == "none",
         rules,
     };
-    let members = args.get(MEMBERS) as u32;
-    let etcd = Etcd { members, version: Version::named(args.get(VERSION)) };
+    let members = args.find(MEMBERS).map_or(3, |members| members as u32);
+    let etcd = Etcd { members, version: Version::named(word(VERSION)) };
     let client = move |context: Context| async move { Ok(Client::lock(Queue::new(&context, policy)?)) };
     let topology = Topology { stores: 1, replicated: members > 1 };
     let design = Design::new("", client).on_stores(topology, etcd).persistent().believing(policy.belief);
@@ -293,18 +305,34 @@ impl Queue {
             *shared = None;
         }
     }
+}
 
-    async fn give_back(&self, own: &Held) -> Result<(), LockError> {
-        let delete = DeleteRangeRequest { key: own.key.clone(), ..DeleteRangeRequest::default() };
-        if !self.policy.rules.checks_release {
-            let method = "etcdserverpb.KV/DeleteRange";
-            let answer: DeleteRangeResponse = self.endpoints.call(method, &delete, Again::No).await?;
-            return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
-        }
-        let request = if_made_at(own.key.clone(), own.revision, Asked::DeleteRange(delete));
-        let answer: TxnResponse = self.endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
-        if answer.succeeded { Ok(()) } else { Err(LockError::new("the key was gone")) }
+/// Deletes a key of one's own, or one of the same name.
+async fn give_back(endpoints: &Endpoints, checks: bool, own: &Held) -> Result<(), LockError> {
+    let delete = DeleteRangeRequest { key: own.key.clone(), ..DeleteRangeRequest::default() };
+    if !checks {
+        let answer: DeleteRangeResponse =
+            endpoints.call("etcdserverpb.KV/DeleteRange", &delete, Again::No).await?;
+        return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
     }
+    let request = if_made_at(own.key.clone(), own.revision, Asked::DeleteRange(delete));
+    let answer: TxnResponse = endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
+    if answer.succeeded { Ok(()) } else { Err(LockError::new("the key was gone")) }
+}
+
+/// Asks for a release again until it is answered.
+async fn give_back_at_last(host: Host, ttl: Duration, endpoints: Arc<Endpoints>, checks: bool, own: Held) {
+    loop {
+        host.sleep(ttl / 10).await;
+        let released = host.timeout_boxed(ttl, Box::pin(give_back(&endpoints, checks, &own))).await;
+        if released.is_ok_and(|released| !is_in_doubt(&released)) {
+            return;
+        }
+    }
+}
+
+fn is_in_doubt(released: &Result<(), LockError>) -> bool {
+    released.as_ref().is_err_and(|error| !error.is_denial())
 }
 
 impl Lock for Queue {
@@ -335,14 +363,26 @@ impl Lock for Queue {
             at.map(|at| held.swap_remove(at))
         };
         let own = own.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
+        let Rules { checks_release: checks, repeats_release, .. } = self.policy.rules;
         let released = match self.policy.waits {
-            true => self.give_back(&own).await,
+            true => give_back(&self.endpoints, checks, &own).await,
             false => {
-                let released = self.host.timeout_boxed(self.ttl, Box::pin(self.give_back(&own))).await;
+                let released = give_back(&self.endpoints, checks, &own);
+                let released = self.host.timeout_boxed(self.ttl, Box::pin(released)).await;
                 released.unwrap_or_else(|_| Err(LockError::in_doubt("no answer in time")))
             }
         };
-        if released.as_ref().is_err_and(|error| !error.is_denial()) {
+        if is_in_doubt(&released) {
+            if repeats_release {
+                let endpoints = Arc::clone(&self.endpoints);
+                self.host.spawn(give_back_at_last(
+                    self.host.clone(),
+                    self.ttl,
+                    endpoints,
+                    checks,
+                    own.clone(),
+                ));
+            }
             self.leave_behind(&own.session).await;
         }
         if !self.policy.shares_session {
