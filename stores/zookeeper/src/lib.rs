@@ -10,6 +10,7 @@
 //! - `spec`: ZooKeeper as a store kind: the members and their roles, the address for clients, the time that a new leader may take.
 //! - `real`: the command line and the files of a member, how the installed version is found, and the lines of a member's log that say
 //!   who leads.
+//! - [`jute`]: the encoding of its packets; [`messages`]: what is asked and answered.
 //! - `protocol`: its packets, in the words of a story.
 //! - `params`: the parameters.
 //!
@@ -27,6 +28,8 @@
 //!
 //! No client: adapters speak to a member on its client port. No start of processes: `picklock_programs` does it.
 
+pub mod jute;
+pub mod messages;
 mod params;
 mod protocol;
 mod real;
