@@ -18,7 +18,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("stores/etcd", &["model", "raft", "sim"]),
     ("stores/postgres", &["model", "sim"]),
     ("stores/redis", &["model", "sim"]),
-    ("stores/zookeeper", &["model", "sim"]),
+    ("stores/zookeeper", &["model", "raft", "sim"]),
     ("stores/raft", &["model", "sim"]),
     ("stores", &["etcd", "postgres", "redis", "sim", "zookeeper"]),
     ("impls", &["etcd", "model", "postgres", "redis", "sim"]),
