@@ -18,7 +18,9 @@ use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param, Word};
 use tokio::sync::Mutex;
 
+use crate::client::attempts::until_granted;
 use crate::client::etcd::{Again, Endpoints, Session};
+use crate::client::policy::Policy as ClientPolicy;
 
 /// How many members a store has.
 pub(super) const MEMBERS: Param<Count> =
@@ -78,11 +80,7 @@ pub(super) struct Rules {
 /// A design whose clients stand in a queue by these rules.
 pub(super) fn design(args: &Args, rules: Rules) -> Design {
     let policy = Policy {
-        belief: match args.find(crate::client::policy::BELIEF) {
-            Some("honest") => Belief::Honest,
-            Some("trusting") => Belief::Trusting,
-            _ => Belief::Naive,
-        },
+        belief: ClientPolicy::of(args).belief,
         shares_session: args.get(SESSION) == "client",
         pings: args.get(KEEPALIVE) == "on",
         abandons: args.get(LEFTOVER) == "abandon",
@@ -313,19 +311,7 @@ impl Lock for Queue {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let until = host.monotonic() + wait;
-        loop {
-            host.begin_attempt();
-            let outcome = self.attempt(key, until.since(host.monotonic())).await;
-            if let Ok(Some(grant)) = outcome {
-                return Ok(Some(grant));
-            }
-            let pause = host.rng().span(Duration::from_millis(20), Duration::from_millis(60));
-            if host.monotonic() + pause >= until {
-                return outcome;
-            }
-            host.sleep(pause).await;
-        }
+        until_granted(host, wait, |left| self.attempt(key, left)).await
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
