@@ -70,7 +70,7 @@ impl Keeper {
         }
     }
 
-    /// Goes on with the session at this member, or asks for one.
+    /// Resumes the session at this member, or asks for one.
     async fn connect(&self, member: &str, had_one: &mut bool) -> Result<Connection, Failure> {
         let timeout = self.shared.state().timeout / self.members.len();
         let connected = self.host.timeout(timeout, self.host.connect(member, CLIENT_PORT)).await;

@@ -2,7 +2,7 @@
 //!
 //! It behaves as the Java client of 3.8 does where a lock can see it. Members are tried in an order that is drawn once. A session asks for its time,
 //! is granted one, and says that it is there (a ping) after a third of that without a request; a member that is silent for two thirds is given up. The
-//! next connection goes on with the session by its number and password and sets its watches again. Requests that are under way when a connection ends
+//! next connection resumes the session by its number and password and sets its watches again. Requests that are under way when a connection ends
 //! fail: nobody knows what came of them. That its session is over a client hears when it reaches a member again, and not before; with
 //! [`Rules::loses`] it also assumes so by its own clock, one session's time after the connection ended, as Curator does.
 //!

@@ -85,7 +85,7 @@ impl Acl {
     }
 }
 
-/// The first packet of a connection: a session is asked for, or gone on with.
+/// The first packet of a connection: a session is asked for, or resumed.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ConnectRequest {
     pub protocol_version: i32,
