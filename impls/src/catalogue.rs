@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{control, etcd, lockless, postgres, redis, redlock};
+use crate::{control, etcd, lockless, postgres, redis, redlock, zookeeper};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -45,6 +45,9 @@ pub(crate) static ALL: &[&Family] = &[
     &etcd::mutex::FENCED,
     &etcd::mutex::NO_RECHECK,
     &etcd::election::FAMILY,
+    &zookeeper::mutex::FAMILY,
+    &zookeeper::mutex::FENCED,
+    &zookeeper::curator::FAMILY,
 ];
 
 #[cfg(test)]
@@ -140,6 +143,9 @@ mod tests {
     fn the_designs_that_hand_out_tokens_say_so() {
         let fenced: Vec<&str> =
             ALL.iter().filter(|family| family.design().fenced).map(|family| family.name).collect();
-        assert_eq!(fenced, ["single-fenced", "redlock-fenced", "redlock-fenced-quorum", "etcd-fenced"]);
+        assert_eq!(
+            fenced,
+            ["single-fenced", "redlock-fenced", "redlock-fenced-quorum", "etcd-fenced", "zookeeper-fenced",]
+        );
     }
 }

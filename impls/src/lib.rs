@@ -90,6 +90,7 @@ pub mod own;
 pub mod postgres;
 mod redis;
 mod redlock;
+mod zookeeper;
 
 use picklock_sim::design::{Design, Family, SpellingError, spell};
 

@@ -15,6 +15,8 @@ pub const LIBRARIES: &[(&str, &str)] = &[
     ("node-redlock", "redlock"),
     ("rslock", "redlock"),
     ("pottery", "redlock-naive{validity=checked}"),
+    ("kazoo Lock", "zookeeper"),
+    ("Curator InterProcessMutex", "curator"),
 ];
 
 /// The libraries that implement a design as it is spelled.

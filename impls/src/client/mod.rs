@@ -1,6 +1,7 @@
 //! The client side that designs share: connections over the streams of a host, what a client relies on and how it
 //! retries, renewal.
 
+pub(crate) mod attempts;
 pub mod connection;
 pub(crate) mod etcd;
 pub(crate) mod policy;
@@ -8,3 +9,4 @@ pub(crate) mod pool;
 pub(crate) mod renewal;
 pub(crate) mod script;
 pub mod session;
+pub(crate) mod zookeeper;

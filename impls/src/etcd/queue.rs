@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_etcd::messages::{
-    Asked, DeleteRangeRequest, DeleteRangeResponse, EventKind, PutRequest, RangeRequest, RangeResponse,
-    TxnResponse, WatchCreate, WatchRequest, WatchResponse, Watching,
+    DeleteRangeRequest, DeleteRangeResponse, EventKind, PutRequest, RangeRequest, RangeResponse, TxnResponse,
+    WatchCreate, WatchRequest, WatchResponse, Watching,
 };
-use picklock_etcd::requests::{get, if_made_at, key_of, last_before, make_or_read, oldest_below, place};
+use picklock_etcd::requests::{get, key_of, last_before, make_or_read, oldest_below, place};
 use picklock_etcd::{Etcd, Status, Version};
 use picklock_model::ids::{Key, Token};
 use picklock_sim::design::{Context, Design, Topology};
@@ -18,7 +18,10 @@ use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param, Word};
 use tokio::sync::Mutex;
 
+use super::held::{Held, give_back, give_back_at_last, is_in_doubt};
+use crate::client::attempts::until_granted;
 use crate::client::etcd::{Again, Endpoints, Session};
+use crate::client::policy::Policy as ClientPolicy;
 
 /// How many members a store has.
 pub(crate) const MEMBERS: Param<Count> =
@@ -90,11 +93,7 @@ impl Rules {
 pub(crate) fn design(args: &Args, rules: Rules) -> Design {
     let word = |param: Param<Word>| args.find(param).unwrap_or(param.default);
     let policy = Policy {
-        belief: match args.find(crate::client::policy::BELIEF) {
-            Some("honest") => Belief::Honest,
-            Some("trusting") => Belief::Trusting,
-            _ => Belief::Naive,
-        },
+        belief: ClientPolicy::of(args).belief,
         shares_session: word(SESSION) == "client",
         pings: word(KEEPALIVE) == "on",
         abandons: word(LEFTOVER) == "abandon" && !rules.repeats_release,
@@ -130,14 +129,6 @@ struct Queue {
     /// The session that acquires share.
     session: Mutex<Option<Arc<Session>>>,
     held: Mutex<Vec<Held>>,
-}
-
-/// A key of one's own.
-#[derive(Clone)]
-struct Held {
-    key: Vec<u8>,
-    revision: i64,
-    session: Arc<Session>,
 }
 
 impl Queue {
@@ -307,53 +298,13 @@ impl Queue {
     }
 }
 
-/// Deletes a key of one's own, or one of the same name.
-async fn give_back(endpoints: &Endpoints, checks: bool, own: &Held) -> Result<(), LockError> {
-    let delete = DeleteRangeRequest { key: own.key.clone(), ..DeleteRangeRequest::default() };
-    if !checks {
-        let answer: DeleteRangeResponse =
-            endpoints.call("etcdserverpb.KV/DeleteRange", &delete, Again::No).await?;
-        return if answer.deleted > 0 { Ok(()) } else { Err(LockError::new("the key was gone")) };
-    }
-    let request = if_made_at(own.key.clone(), own.revision, Asked::DeleteRange(delete));
-    let answer: TxnResponse = endpoints.call("etcdserverpb.KV/Txn", &request, Again::No).await?;
-    if answer.succeeded { Ok(()) } else { Err(LockError::new("the key was gone")) }
-}
-
-/// Asks for a release again until it is answered.
-async fn give_back_at_last(host: Host, ttl: Duration, endpoints: Arc<Endpoints>, checks: bool, own: Held) {
-    loop {
-        host.sleep(ttl / 10).await;
-        let released = host.timeout_boxed(ttl, Box::pin(give_back(&endpoints, checks, &own))).await;
-        if released.is_ok_and(|released| !is_in_doubt(&released)) {
-            return;
-        }
-    }
-}
-
-fn is_in_doubt(released: &Result<(), LockError>) -> bool {
-    released.as_ref().is_err_and(|error| !error.is_denial())
-}
-
 impl Lock for Queue {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         self.attempt(key, self.ttl / 2).await
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let until = host.monotonic() + wait;
-        loop {
-            host.begin_attempt();
-            let outcome = self.attempt(key, until.since(host.monotonic())).await;
-            if let Ok(Some(grant)) = outcome {
-                return Ok(Some(grant));
-            }
-            let pause = host.rng().span(Duration::from_millis(20), Duration::from_millis(60));
-            if host.monotonic() + pause >= until {
-                return outcome;
-            }
-            host.sleep(pause).await;
-        }
+        until_granted(host, wait, |left| self.attempt(key, left)).await
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {

@@ -280,6 +280,11 @@ impl Coded for Body {
                 read.put(out);
                 index.put(out);
             }
+            Body::Note { origin, data } => {
+                out.push(10);
+                origin.put(out);
+                data.put(out);
+            }
         }
     }
 
@@ -304,6 +309,7 @@ impl Coded for Body {
             7 => Body::Propose { origin: Origin::read_from(from)?, data: Vec::read_from(from)? },
             8 => Body::Read { read: u64::read_from(from)? },
             9 => Body::Readable { read: u64::read_from(from)?, index: u64::read_from(from)? },
+            10 => Body::Note { origin: Origin::read_from(from)?, data: Vec::read_from(from)? },
             _ => return None,
         })
     }

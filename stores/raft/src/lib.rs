@@ -4,13 +4,16 @@
 //! hear of a majority for one election timeout steps down. What a majority has on its disks is committed, and every member applies it, in
 //! the order of the log. A leader answers a read once a majority has confirmed that it leads.
 //!
+//! A store whose members hold on to their leader by a connection has a [`Silence`] beside: a follower gives its leader up when the connection
+//! ends, or after a long silence, while an election takes no longer than before.
+//!
 //! **Entry points:** [`Node`] is the algorithm, without clock, disk and network; [`Replica`] is one on a host.
 //!
 //! # Where things are
 //!
 //! - `entry`: what a log holds; `message`: what members say to each other; `bytes`: how both are written.
 //! - `log`: the entries after the last snapshot.
-//! - `node`: the algorithm: `member` (what it has, and what a message is for), `election`, `replication`, `reading`.
+//! - `node`: the algorithm: `member` (what it has, and what a message is for), `election`, `replication`, `reading`, `silence`.
 //! - `replica`: a node on a host: its files, its ticks, its connections.
 //!
 //! *Source:* Ongaro and Ousterhout, *In Search of an Understandable Consensus Algorithm* (2014); Ongaro's dissertation (2014), 4.1 (one member
@@ -31,5 +34,5 @@ mod tests;
 
 pub use entry::{Content, Entry, MemberId, Snapshot, Stored, Vote};
 pub use message::{Body, Message};
-pub use node::{Draw, NoLeader, Node, Outcome, Role, Rules};
+pub use node::{Draw, NoLeader, Node, Outcome, Role, Rules, Silence};
 pub use replica::{Applied, Replica, State, Timing};

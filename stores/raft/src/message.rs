@@ -90,4 +90,11 @@ pub enum Body {
         /// The place.
         index: u64,
     },
+    /// Something that the log does not hold, from one owner of a node to another.
+    Note {
+        /// The message that brought it about.
+        origin: Origin,
+        /// What it says.
+        data: Vec<u8>,
+    },
 }

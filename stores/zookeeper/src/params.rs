@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use picklock_sim::param::{OneSpan, Param};
+use picklock_sim::param::{OneSpan, Param, Word};
 use picklock_sim::params;
 
 pub(crate) const TICK_TIME: Param<OneSpan> = Param {
@@ -13,5 +13,12 @@ pub(crate) const TICK_TIME: Param<OneSpan> = Param {
           that are silent for five are given up (tickTime)",
 };
 
+pub(crate) const DISK: Param<Word> = Param {
+    name: "disk",
+    domain: Word(&["kept", "lost"]),
+    default: "kept",
+    doc: "what a loss of power leaves of a member's log: all that it has acknowledged, or nothing, as on a disk that only says that it syncs",
+};
+
 /// All of them.
-pub const PARAMS: &[Param] = params![TICK_TIME];
+pub const PARAMS: &[Param] = params![TICK_TIME, DISK];

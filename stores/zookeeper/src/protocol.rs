@@ -1,122 +1,120 @@
-//! Requests and replies of clients, as a story shows them: records of big-endian numbers and of strings, each packet with
-//! its length before it.
+//! Requests and replies of clients, as a story shows them.
 
-/// Codes of requests and what they are called, for those that name a node first.
-const OF_A_NODE: [(i32, &str); 9] = [
-    (1, "create"),
-    (2, "delete"),
-    (3, "exists"),
-    (4, "get"),
-    (5, "set"),
-    (8, "children"),
-    (12, "children"),
-    (15, "create"),
-    (9, "sync"),
-];
-
-/// The session is closed.
-const CLOSE: i32 = -11;
-
-/// The client is still there.
-const PING: i32 = 11;
-
-/// Errors that a lock meets, and what they are called.
-const ERRORS: [(i32, &str); 5] = [
-    (-101, "no node"),
-    (-103, "bad version"),
-    (-110, "node exists"),
-    (-112, "session expired"),
-    (-118, "session moved"),
-];
+use crate::jute::{Packets, Record};
+use crate::messages::{
+    ConnectRequest, ConnectResponse, Multi, Op, ReplyHeader, Request, RequestHeader, WatchEvent, error,
+    event, xid,
+};
 
 /// The request of a client; `None` for what is no single request, such as messages between members.
 pub(crate) fn describe_request(bytes: &[u8]) -> Option<String> {
-    let mut rest = Reader::packet(bytes)?;
-    let number = rest.int()?;
-    // Whoever connects names no number: version 0, the last transaction seen, the time-out.
-    if number == 0 && rest.0.len() >= 40 {
-        let (_, time_out, session) = (rest.long()?, rest.int()?, rest.long()?);
-        let which = if session == 0 { "a session".to_owned() } else { format!("session {session:#x}") };
-        return Some(format!("connect: {which} of {time_out} ms"));
+    let packet = first_packet(bytes)?;
+    // Whoever connects names no number: version 0 stands there.
+    if let Ok(connect @ ConnectRequest { protocol_version: 0, .. }) = ConnectRequest::whole(&packet) {
+        return Some(match connect.session_id {
+            0 => format!("connect: a session of {} ms", connect.timeout_ms),
+            session => format!("connect: session {session:#x} of {} ms", connect.timeout_ms),
+        });
     }
-    let code = rest.int()?;
-    match code {
-        PING => return Some("ping".to_owned()),
-        CLOSE => return Some("close the session".to_owned()),
-        _ => {}
-    }
-    let (_, name) = OF_A_NODE.iter().find(|(known, _)| *known == code)?;
-    let path = rest.string()?;
-    Some(format!("{name} {path}"))
+    let mut rest = &packet[..];
+    let header = RequestHeader::take(&mut rest).ok()?;
+    let request = Request::take(header.opcode, &mut rest).ok()?;
+    described(&request)
 }
 
 /// The reply or the event of a member.
 pub(crate) fn describe_reply(bytes: &[u8]) -> Option<String> {
-    let mut rest = Reader::packet(bytes)?;
-    let number = rest.int()?;
-    if number == 0 && (32..=33).contains(&rest.0.len()) {
-        let (time_out, session) = (rest.int()?, rest.long()?);
-        return Some(match session {
+    let packet = first_packet(bytes)?;
+    if let Ok(connect @ ConnectResponse { protocol_version: 0, .. }) = ConnectResponse::whole(&packet) {
+        return Some(match connect.session_id {
             0 => "the session is over".to_owned(),
-            _ => format!("session {session:#x} of {time_out} ms"),
+            session => format!("session {session:#x} of {} ms", connect.timeout_ms),
         });
     }
-    let (at, error) = (rest.long()?, rest.int()?);
-    match number {
-        -2 => return Some("ping".to_owned()),
-        -1 => {
-            let (kind, _) = (rest.int()?, rest.int()?);
-            let path = rest.string()?;
-            let what = match kind {
-                1 => "created",
-                2 => "deleted",
-                3 => "changed",
-                4 => "has other children",
-                _ => return None,
-            };
-            return Some(format!("event: {path} {what}"));
-        }
+    let mut rest = &packet[..];
+    let header = ReplyHeader::take(&mut rest).ok()?;
+    match header.xid {
+        xid::PING => return Some("ping".to_owned()),
+        xid::EVENT => return happened(&WatchEvent::take(&mut rest).ok()?),
         _ => {}
     }
-    if error != 0 {
-        let known = ERRORS.iter().find(|(known, _)| *known == error);
-        return Some(known.map_or_else(|| format!("error {error}"), |(_, name)| (*name).to_owned()));
-    }
-    Some(format!("ok at {at:#x}"))
+    Some(match header.error {
+        error::OK => format!("ok at {:#x}", header.zxid),
+        other => error::name(other).map_or_else(|| format!("error {other}"), str::to_owned),
+    })
 }
 
-/// The rest of a packet.
-struct Reader<'b>(&'b [u8]);
+fn described(request: &Request) -> Option<String> {
+    let (what, path) = match request {
+        Request::Ping(()) => return Some("ping".to_owned()),
+        Request::CloseSession(()) => return Some("close the session".to_owned()),
+        Request::Auth(auth) => return Some(format!("authenticate: {}", plain(&auth.scheme)?)),
+        Request::WhoAmI(()) => return Some("who am I".to_owned()),
+        Request::SetWatches(_) | Request::SetWatches2(_) => return Some("watch again".to_owned()),
+        Request::Multi(multi) | Request::MultiRead(multi) => return several(multi),
+        Request::Create(create) | Request::Create2(create) | Request::CreateContainer(create) => {
+            ("create", &create.path)
+        }
+        Request::CreateTtl(create) => ("create", &create.path),
+        Request::Delete(delete) => ("delete", &delete.path),
+        Request::Exists(read) => ("exists", &read.path),
+        Request::GetData(read) => ("get", &read.path),
+        Request::SetData(set) => ("set", &set.path),
+        Request::GetAcl(of) => ("rights", &of.path),
+        Request::SetAcl(set) => ("set rights", &set.path),
+        Request::GetChildren(read) | Request::GetChildren2(read) => ("children", &read.path),
+        Request::GetAllChildrenNumber(of) => ("count", &of.path),
+        Request::GetEphemerals(of) => ("ephemerals", &of.path),
+        Request::Sync(of) => ("sync", &of.path),
+        Request::Check(check) => ("check", &check.path),
+        Request::AddWatch(add) => ("watch", &add.path),
+        Request::CheckWatches(of) => ("check watch", &of.path),
+        Request::RemoveWatches(of) => ("unwatch", &of.path),
+        Request::Other(_) => return None,
+    };
+    Some(format!("{what} {}", plain(path)?))
+}
 
-impl<'b> Reader<'b> {
-    /// The first packet of these bytes, if all of it is there.
-    fn packet(bytes: &'b [u8]) -> Option<Reader<'b>> {
-        let mut reader = Reader(bytes);
-        let len = usize::try_from(reader.int()?).ok()?;
-        reader.0.get(..len).map(Reader)
-    }
+/// Several operations at once.
+fn several(multi: &Multi) -> Option<String> {
+    let each = multi.ops.iter().map(|op| {
+        let (what, path) = match op {
+            Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create) => {
+                ("create", &create.path)
+            }
+            Op::CreateTtl(create) => ("create", &create.path),
+            Op::Delete(delete) => ("delete", &delete.path),
+            Op::SetData(set) => ("set", &set.path),
+            Op::Check(check) => ("check", &check.path),
+            Op::GetChildren(read) => ("children", &read.path),
+            Op::GetData(read) => ("get", &read.path),
+        };
+        Some(format!("{what} {}", plain(path)?))
+    });
+    Some(format!("at once: {}", each.collect::<Option<Vec<String>>>()?.join(", ")))
+}
 
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*taken)
-    }
+fn happened(what: &WatchEvent) -> Option<String> {
+    let word = match what.kind {
+        event::CREATED => "created",
+        event::DELETED => "deleted",
+        event::DATA_CHANGED => "changed",
+        event::CHILDREN_CHANGED => "has other children",
+        _ => return None,
+    };
+    Some(format!("event: {} {word}", plain(&what.path)?))
+}
 
-    fn int(&mut self) -> Option<i32> {
-        self.take().map(i32::from_be_bytes)
-    }
+/// What a story can show as it is.
+fn plain(text: &str) -> Option<&str> {
+    (!text.chars().any(char::is_control)).then_some(text)
+}
 
-    fn long(&mut self) -> Option<i64> {
-        self.take().map(i64::from_be_bytes)
-    }
-
-    fn string(&mut self) -> Option<&'b str> {
-        let len = usize::try_from(self.int()?).ok()?;
-        let (text, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        let text = std::str::from_utf8(text).ok()?;
-        (!text.chars().any(char::is_control)).then_some(text)
-    }
+/// The first packet of these bytes, if all of it is there.
+fn first_packet(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut packets = Packets::default();
+    packets.extend(bytes);
+    packets.next_packet().ok()?
 }
 
 #[cfg(test)]
@@ -139,12 +137,16 @@ mod tests {
         let request = |number: i32, code: i32, rest: &[u8]| {
             describe_request(&packet(&[&number.to_be_bytes(), &code.to_be_bytes(), rest]))
         };
-        assert_eq!(request(3, 1, &text("/lock:1/a-")).unwrap(), "create /lock:1/a-");
+        assert_eq!(
+            request(3, 1, &[&text("/lock:1/a-")[..], &[0; 12]].concat()).unwrap(),
+            "create /lock:1/a-"
+        );
         assert_eq!(request(4, 12, &[&text("/lock:1")[..], &[0]].concat()).unwrap(), "children /lock:1");
         assert_eq!(request(-2, 11, &[]).unwrap(), "ping");
         assert_eq!(request(5, -11, &[]).unwrap(), "close the session");
         assert_eq!(request(5, 77, &text("/x")), None);
-        let connect = [&[0; 8][..], &4000_i32.to_be_bytes(), &7_i64.to_be_bytes(), &[0; 21]].concat();
+        let password = [&16_i32.to_be_bytes()[..], &[0; 17]].concat();
+        let connect = [&[0; 8][..], &4000_i32.to_be_bytes(), &7_i64.to_be_bytes(), &password].concat();
         assert_eq!(
             describe_request(&packet(&[&[0; 4], &connect])).unwrap(),
             "connect: session 0x7 of 4000 ms"
@@ -162,7 +164,8 @@ mod tests {
         assert_eq!(reply(-2, 18, 0, &[]).unwrap(), "ping");
         let event = [&2_i32.to_be_bytes()[..], &3_i32.to_be_bytes(), &text("/lock:1/a-1")].concat();
         assert_eq!(reply(-1, -1, 0, &event).unwrap(), "event: /lock:1/a-1 deleted");
-        let over = packet(&[&[0; 4], &0_i32.to_be_bytes(), &0_i64.to_be_bytes(), &[0; 21]]);
+        let password = [&16_i32.to_be_bytes()[..], &[0; 17]].concat();
+        let over = packet(&[&[0; 4], &0_i32.to_be_bytes(), &0_i64.to_be_bytes(), &password]);
         assert_eq!(describe_reply(&over).unwrap(), "the session is over");
     }
 

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
+use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, RealServer, StoreAddress, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{
+    Member, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
+};
 
 use crate::params::{PARAMS, TICK_TIME};
-use crate::real::SYNC_LIMIT;
-use crate::{CLIENT_PORT, protocol, real};
+use crate::{CLIENT_PORT, SYNC_LIMIT, protocol, real, server};
 
-/// A ZooKeeper of so many members, real processes all of them.
+/// A ZooKeeper of so many members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZooKeeper {
     /// How many members it has.
@@ -79,5 +81,11 @@ impl StoreSpec for ZooKeeper {
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
         if request { protocol::describe_request(bytes) } else { protocol::describe_reply(bytes) }
+    }
+}
+
+impl SimulatedStore for ZooKeeper {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(server::serve(context))
     }
 }

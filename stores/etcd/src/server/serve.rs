@@ -56,6 +56,7 @@ fn timing(settings: &Settings, version: Version) -> Timing {
         election_ticks: u32::try_from(ticks).unwrap_or(u32::MAX).max(1),
         // `--pre-vote` is the default from 3.5 on.
         asks_first: version != Version::V34,
+        silence: None,
         syncs: settings.get(DISK) == "kept",
     }
 }

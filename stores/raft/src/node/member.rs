@@ -17,10 +17,24 @@ pub type Draw = Box<dyn FnMut(u32) -> u32 + Send>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// A follower that hears nothing for one to two times so many ticks wants to be elected; a leader that does not hear of a majority for
-    /// so many steps down.
+    /// so many steps down. With a [`Silence`] of its own, a member that knows no leader wants to be elected after such a span.
     pub election_ticks: u32,
     /// True if a candidate asks first whether it would be elected, so that a member which was cut off disturbs nobody.
     pub asks_first: bool,
+    /// How members notice that others are gone, where that is another matter than how long an election takes.
+    pub silence: Option<Silence>,
+}
+
+/// The spans of members that hold on to their leader by a connection, in ticks: they do without it when the connection ends
+/// ([`Node::lose`]), or when nothing comes for long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// A follower that hears nothing of its leader for so long looks for another one, and a leader takes a member as gone.
+    pub ticks: u32,
+    /// A leader sends a heartbeat once in so many ticks.
+    pub heartbeat: u32,
+    /// A leader looks once in so many ticks whether a majority is there, and steps down if not.
+    pub looks: u32,
 }
 
 /// The part that a member plays.
@@ -57,6 +71,8 @@ pub struct Outcome {
     pub readable: Vec<(u64, u64)>,
     /// The part that the member plays, if it is another one.
     pub role: Option<Role>,
+    /// True if a leader has shown with a heartbeat that it is there.
+    pub heard: bool,
 }
 
 /// A member.
@@ -140,6 +156,12 @@ impl Node {
         &self.members
     }
 
+    /// The place of its last entry.
+    #[must_use]
+    pub fn last_index(&self) -> u64 {
+        self.log.last_index()
+    }
+
     /// Up to where the log is committed.
     #[must_use]
     pub fn committed(&self) -> u64 {
@@ -160,6 +182,9 @@ impl Node {
     /// Some time has passed: one tick.
     pub fn tick(&mut self) {
         self.quiet += 1;
+        if let Some(silence) = self.rules.silence {
+            return self.tick_by(silence);
+        }
         if self.role != Role::Leader {
             if self.quiet >= self.patience && self.members.contains(&self.id) {
                 self.campaign();
@@ -247,6 +272,7 @@ impl Node {
             Body::Appended { index, refused } => self.advance(from, index, refused),
             Body::Heartbeat { committed, read } => {
                 self.hear(from);
+                self.outcome.heard = true;
                 self.commit_to(committed.min(self.log.last_index()));
                 self.send(from, Body::Heard { read });
             }
@@ -261,6 +287,8 @@ impl Node {
             }
             Body::Read { read } => self.read_for(from, read),
             Body::Readable { read, index } => self.outcome.readable.push((read, index)),
+            // It is for whoever owns the node.
+            Body::Note { .. } => {}
         }
     }
 
@@ -268,9 +296,12 @@ impl Node {
     fn rises_to(&mut self, from: MemberId, term: u64, body: &Body) -> bool {
         match body {
             // Whoever has heard of a leader a moment ago helps nobody to depose it.
-            Body::Vote { .. } if self.leader.is_some() && self.quiet < self.rules.election_ticks => false,
+            Body::Vote { .. } if self.holds_on_to_a_leader() => {
+                self.show_to(from);
+                false
+            }
             Body::Vote { asks: true, .. } | Body::Voted { granted: true, asked: true } => true,
-            Body::Propose { .. } | Body::Read { .. } | Body::Readable { .. } => false,
+            Body::Propose { .. } | Body::Read { .. } | Body::Readable { .. } | Body::Note { .. } => false,
             Body::Append { .. } | Body::Heartbeat { .. } | Body::Install { .. } => {
                 self.follow(term, Some(from));
                 true

@@ -7,5 +7,6 @@ mod progress;
 mod reading;
 mod reads;
 mod replication;
+mod silence;
 
-pub use member::{Draw, NoLeader, Node, Outcome, Role, Rules};
+pub use member::{Draw, NoLeader, Node, Outcome, Role, Rules, Silence};

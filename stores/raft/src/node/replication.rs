@@ -88,7 +88,7 @@ impl Node {
         let Some(progress) = self.progress.get_mut(&from).filter(|_| self.role == Role::Leader) else {
             return;
         };
-        progress.active = true;
+        progress.hear();
         match refused {
             Some(has) => {
                 // An old refusal says nothing.
@@ -126,7 +126,7 @@ impl Node {
         let Some(progress) = self.progress.get_mut(&from).filter(|_| self.role == Role::Leader) else {
             return;
         };
-        progress.active = true;
+        progress.hear();
         if progress.matched < last {
             self.send_entries(from);
         }

@@ -14,10 +14,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::bytes::framed;
 use crate::entry::{Content, Entry, MemberId};
-use crate::message::Message;
-use crate::node::{NoLeader, Node, Outcome, Role, Rules};
+use crate::message::{Body, Message};
+use crate::node::{NoLeader, Node, Outcome, Role, Rules, Silence};
 use files::Files;
-use peers::Parcel;
+use peers::{Notify, Parcel};
 
 /// The state that the entries of a log change, alike on every member. It is the same after the same entries: it draws nothing, and reads
 /// no clock to decide what an entry does.
@@ -33,6 +33,22 @@ pub trait State: Send + 'static {
 
     /// The state as bytes.
     fn save(&self) -> Vec<u8>;
+
+    /// The member follows another leader from now on, itself perhaps, or nobody that it knows of.
+    fn follows(&mut self, host: &Host, leader: Option<MemberId>) {
+        let _ = (host, leader);
+    }
+
+    /// What the member has to say to its leader, which has shown that it is there. Nothing is not sent.
+    fn reports(&mut self, host: &Host) -> Vec<u8> {
+        let _ = host;
+        Vec::new()
+    }
+
+    /// Another member says something that the log does not hold.
+    fn hears(&mut self, host: &Host, origin: Origin, from: MemberId, said: &[u8]) {
+        let _ = (host, origin, from, said);
+    }
 }
 
 /// An entry that is to be applied.
@@ -57,6 +73,8 @@ pub struct Timing {
     pub election_ticks: u32,
     /// See [`Rules::asks_first`].
     pub asks_first: bool,
+    /// See [`Rules::silence`].
+    pub silence: Option<Silence>,
     /// False if what is written is not synced: a loss of power undoes it.
     pub syncs: bool,
 }
@@ -75,6 +93,8 @@ struct Inner<S> {
     state: S,
     files: Files,
     applied: u64,
+    /// Who led when the state last heard of it.
+    leader: Option<MemberId>,
     /// When the last tick was.
     ticked: Monotonic,
     peers: BTreeMap<MemberId, mpsc::Sender<Parcel>>,
@@ -106,7 +126,11 @@ impl<S: State> Replica<S> {
         }
         let applied = stored.snapshot.as_ref().map_or(0, |snapshot| snapshot.index);
         let members: BTreeSet<MemberId> = peers.iter().map(|(member, _)| *member).collect();
-        let rules = Rules { election_ticks: timing.election_ticks, asks_first: timing.asks_first };
+        let rules = Rules {
+            election_ticks: timing.election_ticks,
+            asks_first: timing.asks_first,
+            silence: timing.silence,
+        };
         let drawing = host.clone();
         let draw = Box::new(move |bound: u32| drawing.rng().below(u64::from(bound)) as u32);
         let mut node = Node::new(id, members, rules, stored, draw);
@@ -117,13 +141,14 @@ impl<S: State> Replica<S> {
         for (member, address) in peers.iter().filter(|(member, _)| *member != id) {
             let (sender, queue) = peers::queue();
             senders.insert(*member, sender);
-            queues.push((address.clone(), queue));
+            queues.push((*member, address.clone(), queue));
         }
         let inner = Inner {
             node,
             state,
             files,
             applied,
+            leader: None,
             ticked: host.monotonic(),
             peers: senders,
             reads: BTreeMap::new(),
@@ -132,12 +157,18 @@ impl<S: State> Replica<S> {
         };
         let replica = Arc::new(Replica { host: host.clone(), timing, inner: Mutex::new(inner) });
         let patience = Duration::from_secs(1) + timing.tick * timing.election_ticks;
-        for (address, queue) in queues {
-            host.spawn(peers::speak(host.clone(), patience, (address, port), queue));
+        let silence = timing.silence.map(|silence| timing.tick * silence.ticks);
+        for (member, address, queue) in queues {
+            let notify = replica.notify();
+            host.spawn(peers::speak(
+                host.clone(),
+                (patience, silence),
+                (member, address, port),
+                queue,
+                notify,
+            ));
         }
-        let taking = Arc::clone(&replica);
-        let take: peers::Take = Arc::new(move |origin, message| taking.take(origin, message));
-        host.spawn(peers::listen(host.clone(), port, take));
+        host.spawn(peers::listen(host.clone(), port, silence, replica.notify()));
         host.spawn(Arc::clone(&replica).keep_time());
         replica
     }
@@ -203,11 +234,33 @@ impl<S: State> Replica<S> {
         result
     }
 
+    /// What connections report to this member.
+    fn notify(self: &Arc<Self>) -> Notify {
+        let (taking, losing) = (Arc::clone(self), Arc::clone(self));
+        Notify {
+            take: Arc::new(move |origin, message| taking.take(origin, message)),
+            lose: Arc::new(move |member| losing.act(Origin::default(), |node| node.lose(member))),
+        }
+    }
+
     /// Takes a message of another member.
     fn take(&self, origin: Origin, message: Message) {
-        if message.to == self.inner().node.id() {
-            self.act(origin, |node| node.step(message));
+        if message.to != self.inner().node.id() {
+            return;
         }
+        match message {
+            Message { from, body: Body::Note { origin: of_sender, data }, .. } => {
+                // The sender names the section, and the message that brought it here is the last one on the way.
+                let origin = Origin { cause: origin.cause.or(of_sender.cause), ..of_sender };
+                self.inner().state.hears(&self.host, origin, from, &data);
+            }
+            message => self.act(origin, |node| node.step(message)),
+        }
+    }
+
+    /// Says something to another member that the log does not hold. It may come to nothing.
+    pub fn say(&self, to: MemberId, origin: Origin, data: Vec<u8>) {
+        self.inner().say(to, origin, data);
     }
 
     /// Ticks. Ticks that were missed, as in a pause, are one.
@@ -245,6 +298,17 @@ impl<S: State> Inner<S> {
         if let Some(role) = outcome.role {
             self.state.turns(host, role, self.node.term());
         }
+        let leader = self.node.leader();
+        if self.leader != leader {
+            self.leader = leader;
+            self.state.follows(host, leader);
+        }
+        if let Some(leader) = leader.filter(|_| outcome.heard) {
+            let data = self.state.reports(host);
+            if !data.is_empty() {
+                self.say(leader, Origin::default(), data);
+            }
+        }
         for entry in outcome.committed {
             self.apply(host, &entry);
         }
@@ -256,6 +320,15 @@ impl<S: State> Inner<S> {
         for (_, done) in self.confirmed.extract_if(.., |(index, _)| *index <= self.applied) {
             // Who asked may be gone.
             let _ = done.send(());
+        }
+    }
+
+    fn say(&self, to: MemberId, origin: Origin, data: Vec<u8>) {
+        let (from, term) = (self.node.id(), self.node.term());
+        let message = Message { from, to, term, body: Body::Note { origin, data } };
+        if let Some(peer) = self.peers.get(&to) {
+            // Who does not listen misses it.
+            let _ = peer.try_send(Parcel { origin, bytes: framed(&message) });
         }
     }
 

@@ -3,8 +3,9 @@
 //! *Source:* etcd's rafthttp, 3.4 and 3.6: a message for a member that cannot be reached is dropped, a connection that is silent for five
 //! seconds is given up, and one that has nothing to say sends a sign of life three times in these five seconds.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use picklock_sim::host::{Host, Origin};
@@ -13,9 +14,10 @@ use tokio::io::AsyncReadExt as _;
 use tokio::sync::mpsc;
 
 use crate::bytes::unframed;
+use crate::entry::MemberId;
 use crate::message::Message;
 
-/// A connection that is silent for so long is given up.
+/// A connection that is silent for so long is given up, unless the group has another span for it.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// How long a member waits before it dials again.
@@ -41,13 +43,16 @@ pub(super) fn queue() -> (mpsc::Sender<Parcel>, mpsc::Receiver<Parcel>) {
 /// Sends messages to a member for as long as there are any, and waits for so long for a connection to it.
 pub(super) async fn speak(
     host: Host,
-    patience: Duration,
-    (address, port): (String, u16),
+    (patience, silence): (Duration, Option<Duration>),
+    (member, address, port): (MemberId, String, u16),
     mut parcels: mpsc::Receiver<Parcel>,
+    notify: Notify,
 ) {
+    let sign_of_life = silence.unwrap_or(SILENCE) / 3;
     loop {
         if let Ok(Ok(stream)) = host.timeout(patience, host.connect(&address, port)).await {
-            let _ = send_all(&host, stream, &mut parcels).await;
+            let _ = send_all(&host, stream, &mut parcels, sign_of_life).await;
+            (notify.lose)(member);
         }
         // What was to be sent meanwhile has been sent to nobody.
         while parcels.try_recv().is_ok() {}
@@ -55,7 +60,12 @@ pub(super) async fn speak(
     }
 }
 
-async fn send_all(host: &Host, stream: Stream, parcels: &mut mpsc::Receiver<Parcel>) -> io::Result<()> {
+async fn send_all(
+    host: &Host,
+    stream: Stream,
+    parcels: &mut mpsc::Receiver<Parcel>,
+    sign_of_life: Duration,
+) -> io::Result<()> {
     let (mut read, mut write) = stream.into_split();
     let mut nothing = Vec::new();
     loop {
@@ -73,30 +83,62 @@ async fn send_all(host: &Host, stream: Stream, parcels: &mut mpsc::Receiver<Parc
                     return Ok(());
                 }
             }
-            () = host.sleep(SILENCE / 3) => write.write_for(Origin::default(), &SIGN_OF_LIFE).await?,
+            () = host.sleep(sign_of_life) => write.write_for(Origin::default(), &SIGN_OF_LIFE).await?,
         }
     }
 }
 
-/// Takes a message of another member, and the message of the trace that brought it.
-pub(super) type Take = Arc<dyn Fn(Origin, Message) + Send + Sync>;
+/// What connections report to their member.
+#[derive(Clone)]
+pub(super) struct Notify {
+    /// A message of another member, and the message of the trace that brought it.
+    pub(super) take: Arc<dyn Fn(Origin, Message) + Send + Sync>,
+    /// The connection with another member has ended.
+    pub(super) lose: Arc<dyn Fn(MemberId) + Send + Sync>,
+}
+
+/// The last connection of each member that speaks to this one, by its number.
+type Latest = Arc<Mutex<BTreeMap<MemberId, u64>>>;
 
 /// Listens to all members.
-pub(super) async fn listen(host: Host, port: u16, take: Take) {
+pub(super) async fn listen(host: Host, port: u16, silence: Option<Duration>, notify: Notify) {
     // The port is free: a host runs one member, and this is its start.
     let Ok(listener) = host.bind(port).await else { return };
+    let (latest, mut number) = (Latest::default(), 0);
     while let Ok((stream, _)) = listener.accept().await {
-        let (own, take) = (host.clone(), Arc::clone(&take));
+        let (own, notify, latest) = (host.clone(), notify.clone(), Arc::clone(&latest));
+        number += 1;
         host.spawn(async move {
-            let _ = hear(&own, stream, &take).await;
+            let mut from = None;
+            let said = |member: MemberId| {
+                if from != Some(member) {
+                    from = Some(member);
+                    latest_of(&latest).insert(member, number);
+                }
+            };
+            let _ = hear(&own, stream, silence.unwrap_or(SILENCE), &notify, said).await;
+            // A member that has come back by another connection is not gone.
+            if let Some(member) = from.filter(|member| latest_of(&latest).get(member) == Some(&number)) {
+                (notify.lose)(member);
+            }
         });
     }
 }
 
-async fn hear(host: &Host, mut stream: Stream, take: &Take) -> io::Result<()> {
+fn latest_of(latest: &Latest) -> MutexGuard<'_, BTreeMap<MemberId, u64>> {
+    latest.lock().expect("nothing panics while it holds the numbers")
+}
+
+async fn hear(
+    host: &Host,
+    mut stream: Stream,
+    silence: Duration,
+    notify: &Notify,
+    mut said: impl FnMut(MemberId),
+) -> io::Result<()> {
     let mut received = Vec::new();
     loop {
-        let read = host.timeout(SILENCE, stream.read_buf(&mut received)).await;
+        let read = host.timeout(silence, stream.read_buf(&mut received)).await;
         let Ok(len) = read else { return Ok(()) };
         if len? == 0 {
             return Ok(());
@@ -104,7 +146,8 @@ async fn hear(host: &Host, mut stream: Stream, take: &Take) -> io::Result<()> {
         let origin = stream.origin();
         while let Some(message) = unframed::<Message>(&mut received) {
             if let Some(message) = message {
-                take(origin, message);
+                said(message.from);
+                (notify.take)(origin, message);
             }
         }
     }

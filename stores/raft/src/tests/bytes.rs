@@ -56,6 +56,7 @@ fn body() -> impl Strategy<Value = Body> {
         (origin(), vec(any::<u8>(), 0..9)).prop_map(|(origin, data)| Body::Propose { origin, data }),
         number().prop_map(|read| Body::Read { read }),
         (number(), number()).prop_map(|(read, index)| Body::Readable { read, index }),
+        (origin(), vec(any::<u8>(), 0..9)).prop_map(|(origin, data)| Body::Note { origin, data }),
     ]
 }
 

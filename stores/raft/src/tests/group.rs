@@ -6,7 +6,7 @@ use picklock_model::ids::Origin;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 
-use crate::{Content, Entry, MemberId, Message, Node, Outcome, Role, Rules, Stored};
+use crate::{Content, Entry, MemberId, Message, Node, Outcome, Role, Rules, Silence, Stored};
 
 /// A member: its disk, and its node as long as it lives.
 pub(super) struct Member {
@@ -35,7 +35,16 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(count: u32, asks_first: bool, seed: u64) -> Group {
-        let rules = Rules { election_ticks: 10, asks_first };
+        Group::by(count, Rules { election_ticks: 10, asks_first, silence: None }, seed)
+    }
+
+    /// Members that hold on to their leader by a connection.
+    pub(super) fn connected(count: u32, seed: u64) -> Group {
+        let silence = Silence { ticks: 40, heartbeat: 4, looks: 8 };
+        Group::by(count, Rules { election_ticks: 2, asks_first: true, silence: Some(silence) }, seed)
+    }
+
+    fn by(count: u32, rules: Rules, seed: u64) -> Group {
         let mut group = Group {
             members: BTreeMap::new(),
             links: BTreeMap::new(),
@@ -77,6 +86,14 @@ impl Group {
 
     pub(super) fn tick(&mut self, id: MemberId) {
         self.with(id, Node::tick);
+    }
+
+    /// A member sees the end of its connection with another one: what is on its way between them is gone.
+    pub(super) fn lose(&mut self, id: MemberId, peer: MemberId) {
+        for link in [(id, peer), (peer, id)] {
+            self.links.remove(&link);
+        }
+        self.with(id, |node| node.lose(peer));
     }
 
     /// Delivers the next message of a link.

@@ -21,6 +21,7 @@ enum Step {
     Propose(MemberId),
     Read(MemberId),
     Compact(MemberId),
+    Lose(MemberId, MemberId),
 }
 
 fn step(members: u32) -> impl Strategy<Value = Step> {
@@ -35,7 +36,8 @@ fn step(members: u32) -> impl Strategy<Value = Step> {
         2 => member.clone().prop_map(Step::Start),
         3 => member.clone().prop_map(Step::Propose),
         3 => member.clone().prop_map(Step::Read),
-        1 => member.prop_map(Step::Compact),
+        1 => member.clone().prop_map(Step::Compact),
+        2 => (member.clone(), member).prop_map(|(id, peer)| Step::Lose(id, peer)),
     ]
 }
 
@@ -75,6 +77,7 @@ fn take(group: &mut Group, step: &Step) {
         }
         Step::Propose(id) => group.propose(*id),
         Step::Read(id) => group.read(*id),
+        Step::Lose(id, peer) => group.lose(*id, *peer),
         Step::Compact(id) => {
             let Some(node) = &mut group.members.get_mut(id).unwrap().node else { return };
             node.compact(node.committed(), Vec::new());
@@ -92,15 +95,17 @@ proptest! {
     #[test]
     fn whatever_is_lost_or_late_or_dies_nothing_chosen_is_lost(
         members in 1..=5_u32,
-        asks_first: bool,
+        (asks_first, connected) in any::<(bool, bool)>(),
         seed: u64,
         steps in vec(step(5), 0..400),
     ) {
-        let mut group = Group::new(members, asks_first, seed);
+        let mut group =
+            if connected { Group::connected(members, seed) } else { Group::new(members, asks_first, seed) };
         for one in &steps {
             let named = match one {
                 Step::Tick(id) | Step::Kill(id) | Step::Start(id) | Step::Propose(id) | Step::Read(id)
                 | Step::Compact(id) => *id,
+                Step::Lose(id, peer) => *id.max(peer),
                 _ => 1,
             };
             if named <= members {
@@ -224,4 +229,59 @@ fn a_leader_that_was_replaced_answers_no_read() {
     group.read(old);
     group.settle(2);
     assert_ne!(group.leader(), Some(old));
+}
+
+/// Three members that hold on to a leader by a connection: the group, who leads, and the others.
+fn connected() -> (Group, MemberId, Vec<MemberId>) {
+    let mut group = Group::connected(3, 5);
+    group.settle(20);
+    let leader = group.leader().unwrap();
+    (group, leader, (1..=3).filter(|id| *id != leader).collect())
+}
+
+#[test]
+fn a_leader_whose_connections_end_steps_down_when_it_looks_and_after_a_silence_no_later_than_one_look_more() {
+    for (ends, least, most) in [(true, 1, 8), (false, 36, 48)] {
+        let (mut group, leader, others) = connected();
+        others.iter().for_each(|id| group.kill(*id));
+        if ends {
+            others.iter().for_each(|id| group.lose(leader, *id));
+        }
+        let role = |group: &Group| group.members[&leader].node.as_ref().unwrap().role();
+        let mut ticks = 0;
+        while role(&group) == Role::Leader {
+            group.tick(leader);
+            ticks += 1;
+        }
+        assert!((least..=most).contains(&ticks), "{ticks} ticks");
+    }
+}
+
+#[test]
+fn followers_whose_connections_end_elect_another_leader_at_once_and_after_a_silence_otherwise() {
+    for (ends, least, most) in [(true, 2, 12), (false, 36, 56)] {
+        let (mut group, leader, others) = connected();
+        group.kill(leader);
+        if ends {
+            others.iter().for_each(|id| group.lose(*id, leader));
+        }
+        let mut ticks = 0;
+        while group.leader().is_none() {
+            group.settle(1);
+            ticks += 1;
+        }
+        assert!((least..=most).contains(&ticks), "{ticks} ticks");
+    }
+}
+
+#[test]
+fn a_member_that_has_lost_its_leader_alone_finds_it_again() {
+    let (mut group, leader, others) = connected();
+    let term = |group: &Group| group.members[&leader].node.as_ref().unwrap().term();
+    let before = term(&group);
+    group.lose(others[0], leader);
+    assert_eq!(group.members[&others[0]].node.as_ref().unwrap().leader(), None);
+    group.settle(4);
+    assert_eq!(group.members[&others[0]].node.as_ref().unwrap().leader(), Some(leader));
+    assert_eq!((group.leader(), term(&group)), (Some(leader), before));
 }

@@ -9,10 +9,7 @@ use picklock_model::plan::Settings;
 use picklock_sim::store::{Installed, Keeps, Member, RealServer};
 
 use crate::params::TICK_TIME;
-use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT};
-
-/// For so many ticks a follower may be silent before it is given up, or a leader.
-pub(crate) const SYNC_LIMIT: u32 = 5;
+use crate::{CLASS_PATH, CLIENT_PORT, ELECTION_PORT, PEER_PORT, SYNC_LIMIT};
 
 /// Writes its number and its configuration where it finds them, and runs the rest of its arguments there.
 const AT_HOME: &str = r#"cd "$HOME" && echo "$0" > myid && printf %s "$1" > zoo.cfg && shift && exec "$@""#;
