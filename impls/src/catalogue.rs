@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{control, etcd, lockless, postgres, redis, redlock};
+use crate::{consul, control, etcd, lockless, postgres, redis, redlock};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -45,6 +45,7 @@ pub(crate) static ALL: &[&Family] = &[
     &etcd::mutex::FENCED,
     &etcd::mutex::NO_RECHECK,
     &etcd::election::FAMILY,
+    &consul::delayed::FAMILY,
 ];
 
 #[cfg(test)]

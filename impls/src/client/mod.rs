@@ -2,6 +2,7 @@
 //! retries, renewal.
 
 pub mod connection;
+pub(crate) mod consul;
 pub(crate) mod etcd;
 pub(crate) mod policy;
 pub(crate) mod pool;
