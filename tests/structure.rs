@@ -11,17 +11,19 @@ use std::path::{Path, PathBuf};
 type Arrows = BTreeMap<String, BTreeSet<String>>;
 
 /// Which crates of the workspace each may use, as docs/architecture.md draws it.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("judge", &["model"]),
     ("sim", &["model"]),
+    ("stores/consul", &["http", "model", "sim"]),
     ("stores/etcd", &["model", "raft", "sim"]),
+    ("stores/http", &["model", "sim"]),
     ("stores/postgres", &["model", "sim"]),
     ("stores/redis", &["model", "sim"]),
     ("stores/zookeeper", &["model", "raft", "sim"]),
     ("stores/raft", &["model", "sim"]),
-    ("stores", &["etcd", "postgres", "redis", "sim", "zookeeper"]),
-    ("impls", &["etcd", "model", "postgres", "redis", "sim", "zookeeper"]),
+    ("stores", &["consul", "etcd", "postgres", "redis", "sim", "zookeeper"]),
+    ("impls", &["consul", "etcd", "http", "model", "postgres", "redis", "sim", "zookeeper"]),
     ("scenarios", &["model", "sim"]),
     ("campaign", &["judge", "model", "scenarios", "sim"]),
     ("supervisor", &[]),
@@ -74,8 +76,16 @@ fn a_kind_of_store_is_named_on_one_line_outside_its_folder() {
 
 #[test]
 fn no_lock_and_no_store_drives_its_host() {
-    let stores = ["stores/etcd", "stores/postgres", "stores/raft", "stores/redis", "stores/zookeeper"];
-    for krate in stores.into_iter().chain(["impls"]) {
+    for krate in [
+        "impls",
+        "stores/consul",
+        "stores/etcd",
+        "stores/http",
+        "stores/postgres",
+        "stores/raft",
+        "stores/redis",
+        "stores/zookeeper",
+    ] {
         for (file, text) in Sources::of(krate).texts {
             assert!(
                 !text.contains("HostDriver"),
@@ -90,6 +100,7 @@ const LISTS: [(&[&str], &str, &str); 6] = [
     (&["impls/src/bugs"], "Family", "impls/src/bugs/mod.rs"),
     (
         &[
+            "impls/src/consul",
             "impls/src/control",
             "impls/src/etcd",
             "impls/src/lockless",
@@ -148,7 +159,7 @@ fn sim_names_no_store() {
     for file in Sources::of("sim").texts.into_keys() {
         // Its documentation names none either.
         let lower = std::fs::read_to_string(root().join("sim/src").join(&file)).unwrap().to_lowercase();
-        for name in ["redis", "sentinel", "postgres", "etcd", "zookeeper"] {
+        for name in ["redis", "sentinel", "postgres", "etcd", "zookeeper", "consul"] {
             assert!(!lower.contains(name), "sim/src/{file} names {name}");
         }
     }

@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{control, etcd, lockless, postgres, redis, redlock, zookeeper};
+use crate::{consul, control, etcd, lockless, postgres, redis, redlock, zookeeper};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -48,6 +48,7 @@ pub(crate) static ALL: &[&Family] = &[
     &zookeeper::mutex::FAMILY,
     &zookeeper::mutex::FENCED,
     &zookeeper::curator::FAMILY,
+    &consul::delayed::FAMILY,
 ];
 
 #[cfg(test)]

@@ -82,6 +82,7 @@
 pub mod bugs;
 mod catalogue;
 pub mod client;
+mod consul;
 mod control;
 mod etcd;
 pub mod libraries;

@@ -13,6 +13,7 @@
 //! | `stores/postgres` | PostgreSQL 15, as far as locks go | simulated servers, or a real postgres and a real pgbouncer in virtual time |
 //! | `stores/etcd` | etcd | real servers in virtual time |
 //! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
+//! | `stores/consul` | Consul's sessions and keys | a simulated server |
 //!
 //! Each crate has the same rooms, as far as its kind needs them:
 //!
@@ -36,8 +37,13 @@
 use picklock_sim::store::{StoreKind, StoreParams};
 
 /// All kinds; a program that names none gets the first.
-pub static KINDS: &[&StoreKind] =
-    &[&picklock_redis::KIND, &picklock_postgres::KIND, &picklock_etcd::KIND, &picklock_zookeeper::KIND];
+pub static KINDS: &[&StoreKind] = &[
+    &picklock_redis::KIND,
+    &picklock_postgres::KIND,
+    &picklock_etcd::KIND,
+    &picklock_zookeeper::KIND,
+    &picklock_consul::KIND,
+];
 
 /// The kinds as scenarios may speak of them.
 #[must_use]

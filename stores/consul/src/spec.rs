@@ -1,0 +1,68 @@
+//! Consul as a kind of store: one server.
+
+use std::time::Duration;
+
+use picklock_model::plan::Settings;
+use picklock_model::trace::Role;
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec, Topology};
+
+use crate::{PORT, server};
+
+/// A Consul of one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Consul {
+    /// How many times its TTL a session lives after its last renewal. Consul's is 2, and cannot be set.
+    pub multiplier: u32,
+    /// The shortest session that it grants (`session_ttl_min`).
+    pub session_ttl_min: Duration,
+}
+
+impl Default for Consul {
+    /// As Consul is without a configuration.
+    fn default() -> Consul {
+        Consul { multiplier: 2, session_ttl_min: Duration::from_secs(10) }
+    }
+}
+
+/// Consul in the list of all kinds.
+pub const KIND: StoreKind = StoreKind {
+    name: "consul",
+    params: &[],
+    stores: Some(|_| Store::simulated(Consul::default())),
+    ensemble: None,
+    real: None,
+};
+
+impl StoreSpec for Consul {
+    fn name(&self) -> &'static str {
+        "consul"
+    }
+
+    /// A client that meets a lock-delay asks again after five seconds (`DefaultLockRetryTime`).
+    fn recovery_time(&self, _: Topology, _: &Settings, _: bool) -> Duration {
+        Duration::from_secs(5)
+    }
+
+    fn smallest_lease(&self) -> Duration {
+        self.session_ttl_min
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+
+    fn url(&self, host: &str, port: u16) -> String {
+        format!("http://{host}:{port}")
+    }
+
+    fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
+        picklock_http::describe(request, bytes)
+    }
+}
+
+impl SimulatedStore for Consul {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(server::serve(context, *self))
+    }
+}
