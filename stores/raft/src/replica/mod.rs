@@ -160,7 +160,13 @@ impl<S: State> Replica<S> {
         let silence = timing.silence.map(|silence| timing.tick * silence.ticks);
         for (member, address, queue) in queues {
             let notify = replica.notify();
-            host.spawn(peers::speak(host.clone(), (patience, silence), (member, address, port), queue, notify));
+            host.spawn(peers::speak(
+                host.clone(),
+                (patience, silence),
+                (member, address, port),
+                queue,
+                notify,
+            ));
         }
         host.spawn(peers::listen(host.clone(), port, silence, replica.notify()));
         host.spawn(Arc::clone(&replica).keep_time());
