@@ -11,8 +11,8 @@
 //! | --- | --- | --- |
 //! | `stores/redis` | Redis 7.0, with replicas and Sentinels | simulated servers, or a real redis-server in virtual time |
 //! | `stores/postgres` | PostgreSQL 15, as far as locks go | simulated servers, or a real postgres and a real pgbouncer in virtual time |
-//! | `stores/etcd` | etcd | real servers in virtual time |
-//! | `stores/zookeeper` | ZooKeeper | real servers in virtual time |
+//! | `stores/etcd` | etcd 3.4 and 3.6 | simulated servers, or real ones in virtual time |
+//! | `stores/zookeeper` | ZooKeeper 3.8 | simulated servers, or real ones in virtual time |
 //! | `stores/consul` | Consul's sessions and keys | a simulated server |
 //!
 //! Each crate has the same rooms, as far as its kind needs them:
@@ -27,7 +27,7 @@
 //!
 //! The spec may name all the others, `protocol` and `params` none of them.
 //!
-//! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest are those of etcd and ZooKeeper. A new
+//! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest is that of ZooKeeper. A new
 //! kind also joins the workspace and the table of arrows in `tests/structure.rs`.
 //!
 //! # What is not here

@@ -49,7 +49,7 @@ Examples:
   picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'
   picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, or redlock:N of Redis; or postgres
+    /// single, replicated, sentinel, or redlock:N of Redis; or postgres, etcd:N, zookeeper:N
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
     /// The port of the first server; the others take the next ones
@@ -143,6 +143,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
                 Kind::Redis => serve_own(context, own).await,
                 Kind::Postgres => picklock_postgres::serve(context).await,
                 Kind::Etcd => picklock_etcd::serve(context).await,
+                Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
             }
             match last {
                 Some(stop) => stop.notify_one(),
@@ -211,7 +212,7 @@ fn plan(args: &ServeArgs) -> Plan {
                 Kind::Redis => Settings::default()
                     .with(DOWN_AFTER, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
-                Kind::Postgres | Kind::Etcd => Settings::default(),
+                Kind::Postgres | Kind::Etcd | Kind::ZooKeeper => Settings::default(),
             },
         },
         workload: String::new(),

@@ -26,6 +26,8 @@ pub(crate) enum Topology {
     Postgres,
     /// An etcd of so many members.
     Etcd(u16),
+    /// A ZooKeeper of so many members.
+    ZooKeeper(u16),
 }
 
 /// The kind of the servers of a topology.
@@ -34,6 +36,7 @@ pub(super) enum Kind {
     Redis,
     Postgres,
     Etcd,
+    ZooKeeper,
 }
 
 impl Topology {
@@ -41,6 +44,7 @@ impl Topology {
         match self {
             Topology::Postgres => Kind::Postgres,
             Topology::Etcd(_) => Kind::Etcd,
+            Topology::ZooKeeper(_) => Kind::ZooKeeper,
             _ => Kind::Redis,
         }
     }
@@ -53,6 +57,7 @@ impl Kind {
             Kind::Redis => picklock_redis::PARAMS,
             Kind::Postgres => picklock_postgres::KIND.params,
             Kind::Etcd => picklock_etcd::KIND.params,
+            Kind::ZooKeeper => picklock_zookeeper::KIND.params,
         }
     }
 
@@ -62,6 +67,7 @@ impl Kind {
             Kind::Redis => Redis::default().port(role),
             Kind::Postgres => Postgres::default().port(role),
             Kind::Etcd => picklock_etcd::CLIENT_PORT,
+            Kind::ZooKeeper => picklock_zookeeper::CLIENT_PORT,
         }
     }
 
@@ -71,6 +77,7 @@ impl Kind {
             Kind::Redis => "primary",
             Kind::Postgres => "PostgreSQL: any user, any database, no password",
             Kind::Etcd => "etcd: gRPC, no password",
+            Kind::ZooKeeper => "ZooKeeper: no password",
         }
     }
 }
@@ -81,7 +88,7 @@ const SENTINELS: u16 = 3;
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
 
-/// The most members of an etcd; more are not recommended.
+/// The most members of an etcd or a ZooKeeper; more are not recommended.
 const MEMBERS_MAX: u16 = 7;
 
 impl FromStr for Topology {
@@ -99,10 +106,12 @@ impl FromStr for Topology {
                     count.filter(|count| (1..=most).contains(count))
                 };
                 let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
-                nodes.or_else(|| count("etcd:", MEMBERS_MAX).map(Topology::Etcd)).ok_or_else(|| {
+                let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
+                let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
+                nodes.or_else(etcd).or_else(zookeeper).ok_or_else(|| {
                     format!(
                         "there is no topology `{text}`; there are single, replicated, sentinel, postgres, redlock:N with N \
-                         from 1 to {NODES_MAX} and etcd:N with N from 1 to {MEMBERS_MAX}"
+                         from 1 to {NODES_MAX}, etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -119,6 +128,7 @@ impl fmt::Display for Topology {
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
             Topology::Postgres => f.write_str("postgres"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
+            Topology::ZooKeeper(members) => write!(f, "zookeeper:{members}"),
         }
     }
 }
@@ -132,7 +142,7 @@ pub(super) struct Server {
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
     let what = topology.kind().leader();
-    if let Topology::Etcd(members) = topology {
+    if let Topology::Etcd(members) | Topology::ZooKeeper(members) = topology {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
@@ -147,7 +157,7 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
     };
     let (primaries, replicas, sentinels) = match topology {
         Topology::Single | Topology::Postgres => (1, 0, 0),
-        Topology::Redlock(nodes) | Topology::Etcd(nodes) => (nodes, 0, 0),
+        Topology::Redlock(nodes) | Topology::Etcd(nodes) | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };

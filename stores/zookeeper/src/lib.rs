@@ -50,6 +50,8 @@ mod protocol;
 mod real;
 mod server;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use params::PARAMS;
 pub use server::serve;

@@ -205,13 +205,14 @@ async fn answer(
 ) {
     while let Some((origin, packet)) = queue.recv().await {
         let mut rest = packet.as_slice();
-        let Ok(header) = RequestHeader::take(&mut rest) else { return };
-        let goes_on = answer_one(member, (connection, session), client, (origin, header, rest)).await;
-        if !goes_on {
-            member.with(|machine| machine.connections.send(connection, Outgoing::Close));
-            std::future::pending::<()>().await;
+        let Ok(header) = RequestHeader::take(&mut rest) else { break };
+        if !answer_one(member, (connection, session), client, (origin, header, rest)).await {
+            break;
         }
     }
+    // The answers go out first.
+    member.with(|machine| machine.connections.send(connection, Outgoing::Close));
+    std::future::pending().await
 }
 
 /// Answers a request. False if it is the last one.

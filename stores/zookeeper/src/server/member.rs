@@ -10,7 +10,7 @@ use picklock_raft::{MemberId, Replica};
 use picklock_sim::host::{Host, Origin};
 use tokio::sync::{mpsc, oneshot};
 
-use super::state::{Command, DELETE_CONTAINER, Heard, Machine, Note, Place, Revalidate, Revalidated};
+use super::state::{Command, DELETE_CONTAINER, Heard, MYSELF, Machine, Note, Place, Revalidate, Revalidated};
 use crate::jute::Record as _;
 use crate::messages::opcode;
 
@@ -100,6 +100,12 @@ impl Member {
     /// Does what other members ask for.
     pub(crate) async fn attend(self: Arc<Self>, mut notes: mpsc::UnboundedReceiver<Heard>) {
         while let Some(Heard { origin, from, note }) = notes.recv().await {
+            if from == MYSELF {
+                if let Some(leader) = self.with(|machine| machine.leader()) {
+                    self.replica.say(leader, origin, note.bytes());
+                }
+                continue;
+            }
             let last = self.replica.with(|node, machine| machine.leads().then(|| node.last_index() as i64));
             let Some(index) = last else { continue };
             match note {

@@ -11,6 +11,8 @@ mod reads;
 mod rights;
 mod saved;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod watches;
 
@@ -39,6 +41,9 @@ const REPORTED: &str = "reported-to-the-simulator";
 
 /// There is no such session: an error that only members see.
 const UNKNOWN_SESSION: i32 = -12;
+
+/// The number of a member for what it says to itself.
+pub(crate) const MYSELF: MemberId = 0;
 
 /// Whether the member takes requests of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,6 +306,10 @@ impl State for Machine {
                     let sessions = self.sessions.iter().map(|(id, timeout)| (*id, milliseconds(*timeout)));
                     self.kept = Some(Sessions::new(self.facts.tick, sessions, host.monotonic()));
                     self.serving = Serving::From(self.applied);
+                } else if self.leader.is_some() && self.serving == Serving::No {
+                    // The leader can be followed from now on.
+                    let joins = Note::Report(Report { joins: true, touched: Vec::new() });
+                    let _ = self.heard.send(Heard { origin: applied.origin, from: MYSELF, note: joins });
                 }
             }
             // What cannot be read was written by nobody.

@@ -42,7 +42,8 @@ impl Default for Tree {
         for path in RESERVED {
             let mut node = Node::reserved();
             if path == "/zookeeper/config" {
-                node.acl = rights::readable();
+                // As if its rights had been set at version -1.
+                (node.acl, node.aversion) = (rights::readable(), -1);
             }
             nodes.insert(path.to_owned(), node);
         }
