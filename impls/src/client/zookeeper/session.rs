@@ -160,7 +160,11 @@ impl Session {
             let mut out = writer.lock().await;
             let xid = self.shared.state().number();
             let sent = self.host.monotonic();
-            out.write_all(&request.packet(xid)).await.map_err(|_| Failure::ConnectionLoss)?;
+            if out.write_all(&request.packet(xid)).await.is_err() {
+                drop(out);
+                self.end_of(&writer).await;
+                return Err(Failure::ConnectionLoss);
+            }
             let (answer, answered) = oneshot::channel();
             let mut state = self.shared.state();
             // The connection may have ended while this request waited for its turn to write.
@@ -177,6 +181,18 @@ impl Session {
             error::OK => A::whole(&body).map_err(|_| Failure::Malformed),
             error::SESSION_EXPIRED => Err(Failure::Expired),
             other => Err(Failure::Refused(other)),
+        }
+    }
+
+    /// Waits until this connection is known to have ended: who asks again at once would ask on it.
+    async fn end_of(&self, writer: &Arc<Mutex<WriteHalf>>) {
+        loop {
+            let changed = self.shared.changed.notified();
+            if !matches!(&self.shared.state().link, Link::Connected(current) if Arc::ptr_eq(current, writer))
+            {
+                return;
+            }
+            changed.await;
         }
     }
 
