@@ -217,6 +217,10 @@ impl Lock for Delayed {
         Some(self.ttl / 20)
     }
 
+    fn renews_in_background(&self) -> bool {
+        true
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         let held = self.held.lock().await;
         let session = held.iter().find(|session| session.id == grant.owner);

@@ -321,6 +321,10 @@ impl Lock for Queue {
         Some(self.ttl / 20)
     }
 
+    fn renews_in_background(&self) -> bool {
+        true
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         let held = self.held.lock().await;
         let Some(own) = held.iter().find(|own| own.path == grant.owner) else { return Ok(false) };

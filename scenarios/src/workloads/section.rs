@@ -275,7 +275,10 @@ impl<'s> Task<'s> {
             if self.over(grant) {
                 return false;
             }
+            let before = grant.deadline;
             match lock.renew(grant).await {
+                // Nothing is new: the holder has only looked.
+                Ok(true) if lock.renews_in_background() && grant.deadline == before => {}
                 Ok(true) => self.recorder.renewed(grant),
                 Ok(false) => {
                     self.recorder.renewal_denied(&grant.key);

@@ -182,6 +182,12 @@ pub trait Lock: Send + Sync + 'static {
         async { Ok(true) }
     }
 
+    /// True if [`renew`](Lock::renew) asks no store: the lock renews in the background, and a holder only looks at its checkpoints what came of
+    /// that.
+    fn renews_in_background(&self) -> bool {
+        false
+    }
+
     /// Carries out one operation on the guarded data in the service of a grant, where these lie in the lock's own store
     /// instead of the resource: only for a design that says so with
     /// [`guarding_own_data`](crate::contract::design::Design::guarding_own_data). The store records what it does as the
@@ -292,6 +298,9 @@ pub trait ErasedLock: Send + Sync {
     /// See [`Lock::checkpoint`].
     fn checkpoint(&self) -> Option<Duration>;
 
+    /// See [`Lock::renews_in_background`].
+    fn renews_in_background(&self) -> bool;
+
     /// See [`Lock::renew`].
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>>;
 
@@ -328,6 +337,10 @@ impl<L: Lock> ErasedLock for L {
 
     fn checkpoint(&self) -> Option<Duration> {
         Lock::checkpoint(self)
+    }
+
+    fn renews_in_background(&self) -> bool {
+        Lock::renews_in_background(self)
     }
 
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>> {
