@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
 
 use crate::{PORT, server};
 
@@ -29,7 +29,7 @@ impl Default for Consul {
 pub const KIND: StoreKind = StoreKind {
     name: "consul",
     params: &[],
-    stores: Some(|_| Store::simulated(Consul::default())),
+    stores: None,
     ensemble: None,
     real: None,
 };
