@@ -26,13 +26,8 @@ impl Default for Consul {
 }
 
 /// Consul in the list of all kinds.
-pub const KIND: StoreKind = StoreKind {
-    name: "consul",
-    params: &[],
-    stores: None,
-    ensemble: None,
-    real: None,
-};
+pub const KIND: StoreKind =
+    StoreKind { name: "consul", params: &[], stores: None, ensemble: None, real: None };
 
 impl StoreSpec for Consul {
     fn name(&self) -> &'static str {
