@@ -5,7 +5,7 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{ServerContext, SimulatedStore, Store, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
 
 use crate::{PORT, server};
 
@@ -26,13 +26,8 @@ impl Default for Consul {
 }
 
 /// Consul in the list of all kinds.
-pub const KIND: StoreKind = StoreKind {
-    name: "consul",
-    params: &[],
-    stores: Some(|_| Store::simulated(Consul::default())),
-    ensemble: None,
-    real: None,
-};
+pub const KIND: StoreKind =
+    StoreKind { name: "consul", params: &[], stores: None, ensemble: None, real: None };
 
 impl StoreSpec for Consul {
     fn name(&self) -> &'static str {

@@ -181,6 +181,16 @@ impl Compare {
             range_end: Vec::new(),
         }
     }
+
+    /// True for a key that was changed last at this revision; 0 is that of a key which is not there.
+    #[must_use]
+    pub fn changed_at(key: Vec<u8>, revision: i64) -> Compare {
+        Compare {
+            target: CompareTarget::Mod.into(),
+            compared: Some(Compared::Mod(revision)),
+            ..Compare::made_at(key, revision)
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Oneof)]

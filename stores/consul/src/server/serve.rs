@@ -179,12 +179,14 @@ impl Server {
         let Some(ttl) = self.read(|state| state.session(id).and_then(crate::api::Session::time)) else {
             return;
         };
-        let end = self.host.monotonic() + ttl * self.kind.multiplier;
+        let began = self.host.monotonic();
+        let end = began + ttl * self.kind.multiplier;
         let (server, session) = (Arc::clone(self), id.to_owned());
         let task = self.host.spawn(async move {
             server.host.sleep_until(end).await;
             server.shared().timers.remove(&session);
-            let overdue = server.host.monotonic().since(end);
+            // It was promised its TTL, and is kept for longer.
+            let overdue = server.host.monotonic().since(began + ttl);
             let overdue_ns = picklock_model::time::nanos(overdue);
             // The end of a session has no condition.
             let _ = server.change(Origin::default(), Command::Destroy { id: session }, Some(overdue_ns));

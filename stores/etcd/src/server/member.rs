@@ -348,7 +348,11 @@ impl Member {
         loop {
             self.host.sleep(LOOKS).await;
             let now = self.host.monotonic();
-            let over = self.replica.with(|_, machine| machine.leases.run_out(now));
+            let over = self.replica.with(|_, machine| {
+                let objects = machine.objects.run_out(now);
+                objects.into_iter().for_each(|(origin, what)| self.host.record(origin, what));
+                machine.leases.run_out(now)
+            });
             if over.is_empty() || !self.is_sure_to_lead(Origin::default()).await {
                 continue;
             }

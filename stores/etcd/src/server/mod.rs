@@ -1,5 +1,6 @@
 //! A simulated member of etcd: keys and leases on a replicated log, and the services that clients call.
 
+mod local;
 mod lock;
 mod member;
 mod serve;
@@ -7,5 +8,7 @@ mod services;
 mod state;
 pub(crate) mod status;
 
+pub use local::Local;
 pub(crate) use serve::serve;
 pub use serve::serve_current;
+pub use state::HolderOf;

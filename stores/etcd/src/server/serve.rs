@@ -8,7 +8,7 @@ use picklock_sim::store::ServerContext;
 
 use super::member::Member;
 use super::services;
-use super::state::Machine;
+use super::state::{HolderOf, Machine, Objects};
 use crate::params::{DISK, ELECTION_TIMEOUT, HEARTBEAT};
 use crate::version::Version;
 use crate::{CLIENT_PORT, PEER_PORT, grpc};
@@ -20,13 +20,19 @@ pub async fn serve_current(context: ServerContext) {
 
 /// Runs a member until its host stops.
 pub(crate) async fn serve(context: ServerContext, version: Version) {
+    accept(start(&context, version, None)).await;
+}
+
+/// Starts a member; who asks for something is served by [`accept`].
+pub(super) fn start(context: &ServerContext, version: Version, holder_of: Option<HolderOf>) -> Arc<Member> {
     let host = &context.host;
     let place = context.members.iter().position(|member| member.name == context.member.name);
     let id = place.map_or(1, |place| place as u32 + 1);
     let timing = timing(&context.settings, version);
     let peers: Vec<(u32, String)> =
         (1..).zip(context.members.iter().map(|member| member.name.clone())).collect();
-    let machine = Machine::new(host, u64::from(id), timing.tick * timing.election_ticks);
+    let objects = Objects::new(holder_of);
+    let machine = Machine::new(host, u64::from(id), timing.tick * timing.election_ticks, objects);
     let replica = Replica::start(host, id, &peers, timing, (PEER_PORT, id == 1), machine);
     let names = peers.into_iter().map(|(_, name)| name).collect();
     let url = |member: &picklock_sim::store::Member| match &member.door {
@@ -37,11 +43,16 @@ pub(crate) async fn serve(context: ServerContext, version: Version) {
     let member = Arc::new(Member { host: host.clone(), replica, names, urls, version });
     host.spawn(Arc::clone(&member).end_leases());
     host.spawn(Arc::clone(&member).shorten_log());
+    member
+}
+
+/// Serves the calls of clients until the host stops.
+pub(super) async fn accept(member: Arc<Member>) {
     // The port is free: a host runs one member, and this is its start.
-    let Ok(listener) = host.bind(CLIENT_PORT).await else { return };
+    let Ok(listener) = member.host.bind(CLIENT_PORT).await else { return };
     while let Ok((stream, _)) = listener.accept().await {
         let member = Arc::clone(&member);
-        host.spawn(async move {
+        member.host.clone().spawn(async move {
             let answer = |call| services::answer(Arc::clone(&member), call);
             grpc::serve(&member.host, stream, answer).await;
         });

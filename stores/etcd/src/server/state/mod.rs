@@ -5,6 +5,7 @@ mod checks;
 mod keys;
 mod leases;
 mod locks;
+mod objects;
 mod saved;
 mod transaction;
 
@@ -27,6 +28,8 @@ pub(crate) use checks::{check_delete, check_put, check_range, check_transaction}
 pub(crate) use keys::{Keys, Range};
 pub(crate) use leases::Leases;
 use locks::Locks;
+pub use objects::HolderOf;
+pub(crate) use objects::Objects;
 use transaction::Change;
 pub(crate) use transaction::{is_serializable, only_reads};
 
@@ -119,6 +122,7 @@ pub(crate) struct Machine {
     pub(crate) keys: Keys,
     pub(crate) leases: Leases,
     locks: Locks,
+    pub(crate) objects: Objects,
     /// Up to this entry the simulator has heard of locks.
     reported: u64,
     term: u64,
@@ -133,7 +137,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(host: &Host, member: u64, election: Duration) -> Machine {
+    pub(crate) fn new(host: &Host, member: u64, election: Duration, objects: Objects) -> Machine {
         let reported = host.disk().read(REPORTED).try_into().map_or(0, u64::from_le_bytes);
         Machine {
             member,
@@ -141,6 +145,7 @@ impl Machine {
             keys: Keys::default(),
             leases: Leases::default(),
             locks: Locks::default(),
+            objects,
             reported,
             term: 0,
             applied: 0,
@@ -280,7 +285,8 @@ impl Machine {
         if changes.is_empty() {
             return;
         }
-        let said = self.locks.after(&self.keys, &changes, (by.origin, by.overdue_ns));
+        let mut said = self.locks.after(&self.keys, &changes, (by.origin, by.overdue_ns));
+        said.extend(self.objects.after(host, &changes, by.origin));
         if by.index > self.reported {
             said.into_iter().for_each(|(origin, what)| host.record(origin, what));
             self.reported = by.index;
@@ -361,12 +367,10 @@ impl State for Machine {
             Order::Revoke(Revoke { has_run_out: true, overdue_ns, .. }) => Some(*overdue_ns),
             _ => None,
         };
-        let Applied { index, origin, .. } = applied;
-        self.make_known(host, By { index, origin, overdue_ns }, before);
+        self.make_known(host, By { index: applied.index, origin: applied.origin, overdue_ns }, before);
         if let Some(waits) = self.waiting.remove(&request) {
-            let header = self.header();
             // Who waited may be gone.
-            let _ = waits.send(done.map(|done| (header, done)));
+            let _ = waits.send(done.map(|done| (self.header(), done)));
         }
     }
 
