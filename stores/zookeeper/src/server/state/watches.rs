@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn change(kind: i32, path: &str) -> Change {
-        Change { kind, path: path.to_owned() }
+        Change { kind, path: path.to_owned(), is_readable: true }
     }
 
     #[test]
