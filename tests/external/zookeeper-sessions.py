@@ -343,7 +343,9 @@ class Chooser:
         kind = rng.choice([GET_ACL, SYNC, GET_EPHEMERALS, CHILDREN_NUMBER, ADD_WATCH, REMOVE_WATCHES, CHECK_WATCHES])
         if kind in (ADD_WATCH, REMOVE_WATCHES, CHECK_WATCHES):
             mode = rng.choice([0, 0, 1] if kind == ADD_WATCH else [1, 2, 3, 3])
-            return kind, Writer().string(self.path()).int(mode).out
+            # Over a path without a slash the real one stumbles once there is a recursive watch.
+            path = self.path()
+            return kind, Writer().string(path if path.startswith("/") else "/" + path).int(mode).out
         path = rng.choice(["/", "/a", ""]) if kind == GET_EPHEMERALS else self.path()
         return kind, Writer().string(path).out
 

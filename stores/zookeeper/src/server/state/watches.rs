@@ -1,4 +1,4 @@
-//! Who watches which node. A watch ends with the first event, unless it was asked to stay; the watches of a connection end with it.
+//! The watches of nodes. A watch ends with the first event, unless it was asked to stay; the watches of a connection end with it.
 //!
 //! *Source:* `WatchManager`, `DataTree.setWatches` of ZooKeeper 3.8.
 
