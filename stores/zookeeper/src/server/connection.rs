@@ -99,7 +99,7 @@ fn leave(member: &Member, connection: u64) {
     member.with(|machine| machine.connections.remove(connection));
 }
 
-/// Begins a session, or goes on with one. `Some(None)` if that is over, none if nobody knows.
+/// Begins a session, or resumes one. `Some(None)` if that is over, none if nobody knows.
 async fn begin(member: &Member, origin: Origin, request: &ConnectRequest) -> Option<Option<Session>> {
     let tick = i32::try_from(member.tick.as_millis()).unwrap_or(i32::MAX);
     let timeout = request.timeout_ms.clamp(tick.saturating_mul(2), tick.saturating_mul(20));

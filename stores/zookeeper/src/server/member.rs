@@ -66,7 +66,7 @@ impl Member {
         }
     }
 
-    /// Goes on with a session through this member. False if it is over, none if nobody knows.
+    /// Resumes a session through this member. False if it is over, none if nobody knows.
     pub(crate) async fn revalidate(&self, origin: Origin, session: i64, timeout: i32) -> Option<bool> {
         match self.with(|machine| machine.leader())? {
             leader if leader == self.id => {

@@ -1,4 +1,4 @@
-//! Who leads, what a member without a leader does, and what a restart leaves.
+//! Leaders, members without one, and what a restart leaves.
 
 use picklock_model::plan::{Action, Target};
 use picklock_sim::host::Host;

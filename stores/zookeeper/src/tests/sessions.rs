@@ -85,18 +85,18 @@ fn a_new_leader_gives_a_session_its_full_time() {
     assert!((led + 7_000..led + 10_500).contains(&ended), "{led} ms, {ended} ms");
 }
 
-/// Goes on with a session at another member, and speaks on both connections.
+/// Resumes a session at another member, and speaks on both connections.
 fn moves(host: Host) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         let mut old = Speaker::connect(&host, "node-2", 4_000).await.unwrap();
         old.create("/a", flags::EPHEMERAL).await.unwrap();
-        let mut new = Speaker::go_on(&host, "node-3", 4_000, &old.kept()).await.unwrap();
+        let mut new = Speaker::resume(&host, "node-3", 4_000, &old.kept()).await.unwrap();
         assert_eq!(new.session, old.session);
         assert!(new.set("/a", b"new").await.unwrap().is_ok());
         assert_eq!(old.set("/a", b"old").await, None, "the session has moved: its old connection is closed");
         assert_eq!(new.get("/a", false).await.unwrap(), b"new");
         // At the same member the old connection is closed at once.
-        let newest = Speaker::go_on(&host, "node-3", 4_000, &new.kept()).await.unwrap();
+        let newest = Speaker::resume(&host, "node-3", 4_000, &new.kept()).await.unwrap();
         assert_eq!(newest.session, old.session);
         assert_eq!(new.answer().await, None);
     })
@@ -112,16 +112,16 @@ fn comes_too_late(host: Host) -> BoxFuture<'static, ()> {
         let speaker = Speaker::connect(&host, "node-2", 4_000).await.unwrap();
         let kept = speaker.kept();
         let wrong = Kept { password: vec![7; 16], ..kept.clone() };
-        let refused = Speaker::go_on(&host, "node-3", 4_000, &wrong).await.unwrap();
+        let refused = Speaker::resume(&host, "node-3", 4_000, &wrong).await.unwrap();
         assert_eq!((refused.session, refused.timeout), (0, 0), "a wrong password");
         drop(speaker);
         host.sleep(ms(8_000)).await;
-        let mut refused = Speaker::go_on(&host, "node-3", 4_000, &kept).await.unwrap();
+        let mut refused = Speaker::resume(&host, "node-3", 4_000, &kept).await.unwrap();
         assert_eq!((refused.session, refused.timeout), (0, 0), "the session is over");
         assert_eq!(refused.answer().await, None);
         let ahead = Kept { zxid: i64::MAX, ..Kept::default() };
         assert!(
-            Speaker::go_on(&host, "node-1", 4_000, &ahead).await.is_none(),
+            Speaker::resume(&host, "node-1", 4_000, &ahead).await.is_none(),
             "it has seen more than anybody"
         );
     })

@@ -155,7 +155,7 @@ impl Speaker {
     /// Begins a session of this time; none if the member takes nobody, which it begins to do soon after its start.
     pub(super) async fn connect(host: &Host, member: &str, timeout: i32) -> Option<Speaker> {
         for _ in 0..20 {
-            let speaker = Speaker::go_on(host, member, timeout, &Kept::default()).await;
+            let speaker = Speaker::resume(host, member, timeout, &Kept::default()).await;
             if speaker.is_some() {
                 return speaker;
             }
@@ -164,8 +164,8 @@ impl Speaker {
         None
     }
 
-    /// Goes on with a session.
-    pub(super) async fn go_on(host: &Host, member: &str, timeout_ms: i32, kept: &Kept) -> Option<Speaker> {
+    /// Resumes a session.
+    pub(super) async fn resume(host: &Host, member: &str, timeout_ms: i32, kept: &Kept) -> Option<Speaker> {
         let mut stream = host.connect(member, CLIENT_PORT).await.ok()?;
         let request = ConnectRequest {
             protocol_version: 0,
@@ -195,8 +195,8 @@ impl Speaker {
     pub(super) async fn connect_somewhere(host: &Host, timeout: i32, kept: &Kept) -> Speaker {
         loop {
             for member in ["node-1", "node-2", "node-3"] {
-                let going_on = Box::pin(Speaker::go_on(host, member, timeout, kept));
-                if let Ok(Some(speaker)) = host.timeout_boxed(ms(1_000), going_on).await {
+                let resuming = Box::pin(Speaker::resume(host, member, timeout, kept));
+                if let Ok(Some(speaker)) = host.timeout_boxed(ms(1_000), resuming).await {
                     return speaker;
                 }
             }

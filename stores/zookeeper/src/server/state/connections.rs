@@ -116,7 +116,8 @@ impl Connections {
     /// Has those who watch hear of changes.
     pub(crate) fn notify(&mut self, origin: Origin, changes: &[Change]) {
         for change in changes {
-            for connection in self.watches.hear_of(change) {
+            let hear = self.watches.hear_of(change);
+            for connection in hear.into_iter().filter(|_| change.is_readable) {
                 self.send(connection, event(origin, change.kind, &change.path));
             }
         }

@@ -58,7 +58,7 @@ impl Locks {
     pub(crate) fn after(&mut self, tree: &Tree, changes: &[Change], by: Cause) -> Vec<(Origin, What)> {
         let mut touched: Vec<String> = Vec::new();
         let nodes = changes.iter().filter(|change| matches!(change.kind, event::CREATED | event::DELETED));
-        for Change { kind, path } in nodes {
+        for Change { kind, path, .. } in nodes {
             let Some(lock) = lock_of(path) else { continue };
             if *kind == event::CREATED {
                 if tree.get(path).is_none_or(|node| node.owner <= 0) {

@@ -176,7 +176,7 @@ impl Machine {
         }
     }
 
-    /// A client goes on with a session through this member. False if the session is over.
+    /// A client resumes a session through this member. False if the session is over.
     pub(crate) fn revalidate(
         &mut self,
         session: i64,

@@ -63,7 +63,8 @@ impl Node {
             version: self.version,
             cversion: self.creations.wrapping_mul(2).wrapping_sub(children),
             aversion: self.aversion,
-            ephemeral_owner: self.owner,
+            // Clients do not see that it is a container.
+            ephemeral_owner: if self.owner == CONTAINER { 0 } else { self.owner },
             data_length: self.data.as_ref().map_or(0, |data| data.len() as i32),
             num_children: children,
             pzxid: self.pzxid,

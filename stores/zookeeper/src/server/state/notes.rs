@@ -1,4 +1,4 @@
-//! What members say to each other beside the log, and what stands in the log.
+//! The messages between members beside the log, and the entries of the log.
 //!
 //! *Source:* the packets REQUEST, REVALIDATE, SYNC, PING, UPTODATE between a learner and its leader, ZooKeeper 3.8.
 

@@ -1,4 +1,4 @@
-//! What a member answers from what it has: it may be behind the others.
+//! The reads, which a member answers from what it has: it may be behind the others.
 //!
 //! *Source:* `FinalRequestProcessor.processRequest` of ZooKeeper 3.8.
 

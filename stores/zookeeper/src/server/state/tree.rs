@@ -15,6 +15,8 @@ pub(crate) struct Change {
     /// As [`event`] numbers it.
     pub(crate) kind: i32,
     pub(crate) path: String,
+    /// True if the node may be read by who watches it. Its watch ends all the same.
+    pub(crate) is_readable: bool,
 }
 
 /// The transaction that makes a change.
@@ -102,7 +104,7 @@ impl Tree {
         let mut failed = None;
         let mut made = Vec::new();
         for op in ops {
-            match self.carry_out(op, by, &mut made) {
+            match self.carry_out(&among_several(op), by, &mut made) {
                 Ok(result) => results.push(result),
                 Err(error) => {
                     failed = Some(error);
@@ -163,7 +165,8 @@ impl Tree {
                     node.version = node.version.wrapping_add(1);
                     (node.mtime, node.mzxid) = (by.time, by.zxid);
                 });
-                changes.push(Change { kind: event::DATA_CHANGED, path: set.path.clone() });
+                let is_readable = self.is_readable(&set.path);
+                changes.push(Change { kind: event::DATA_CHANGED, path: set.path.clone(), is_readable });
                 Ok(OpResult::SetData(stat))
             }
             Op::Check(check) => {
@@ -266,8 +269,10 @@ impl Tree {
             parent.pzxid = by.zxid;
             parent.children.insert(name);
         });
-        changes.push(Change { kind: event::CREATED, path: path.clone() });
-        changes.push(Change { kind: event::CHILDREN_CHANGED, path: parent_path });
+        let is_readable = self.is_readable(&path);
+        changes.push(Change { kind: event::CREATED, path: path.clone(), is_readable });
+        let is_readable = self.is_readable(&parent_path);
+        changes.push(Change { kind: event::CHILDREN_CHANGED, path: parent_path, is_readable });
         Ok((path, stat))
     }
 
@@ -294,13 +299,15 @@ impl Tree {
     }
 
     fn remove(&mut self, path: &str, (parent, name): (&str, &str), zxid: i64, changes: &mut Vec<Change>) {
+        let is_readable = self.is_readable(path);
         self.put(path, None);
         self.change(parent, |parent| {
             parent.children.remove(name);
             parent.pzxid = parent.pzxid.max(zxid);
         });
-        changes.push(Change { kind: event::DELETED, path: path.to_owned() });
-        changes.push(Change { kind: event::CHILDREN_CHANGED, path: parent.to_owned() });
+        changes.push(Change { kind: event::DELETED, path: path.to_owned(), is_readable });
+        let is_readable = self.is_readable(parent);
+        changes.push(Change { kind: event::CHILDREN_CHANGED, path: parent.to_owned(), is_readable });
     }
 
     /// The node of a path that may stand in a request.
@@ -309,6 +316,10 @@ impl Tree {
             return Err(error::BAD_ARGUMENTS);
         }
         self.get(path).ok_or(error::NO_NODE)
+    }
+
+    fn is_readable(&self, path: &str) -> bool {
+        self.get(path).is_some_and(|node| rights::check(&node.acl, rights::READ).is_ok())
     }
 
     fn writable(&self, path: &str) -> Result<&Node, i32> {
@@ -349,6 +360,17 @@ impl Tree {
         if let Some(undo) = &mut self.undo {
             undo.push((path.to_owned(), before));
         }
+    }
+}
+
+/// An operation as it is read among several: how a node is created, its flags alone say.
+fn among_several(op: &Op) -> Op {
+    match op {
+        Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create) => {
+            let create = create.clone();
+            if create.flags == flags::CONTAINER { Op::CreateContainer(create) } else { Op::Create(create) }
+        }
+        op => op.clone(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who watches which node. A watch ends with the first event, unless it was asked to stay; the watches of a connection end with it.
+//! The watches of nodes. A watch ends with the first event, unless it was asked to stay; the watches of a connection end with it.
 //!
 //! *Source:* `WatchManager`, `DataTree.setWatches` of ZooKeeper 3.8.
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn change(kind: i32, path: &str) -> Change {
-        Change { kind, path: path.to_owned() }
+        Change { kind, path: path.to_owned(), is_readable: true }
     }
 
     #[test]
