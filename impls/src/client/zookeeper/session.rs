@@ -1,5 +1,6 @@
 //! A session and its calls.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use tokio::sync::{Mutex, oneshot};
 
 use super::link::Keeper;
 use super::members::Members;
-use super::state::{Caller, Failure, Link, Pending, Rules, Shared};
+use super::state::{Answer, Caller, Failure, Link, Pending, Rules, Shared};
 
 /// A session, kept by a task in the background.
 pub(crate) struct Session {
@@ -156,24 +157,10 @@ impl Session {
         watch: Option<(String, oneshot::Sender<()>)>,
     ) -> Result<A, Failure> {
         let writer = self.writer().await?;
-        let answer = {
-            let mut out = writer.lock().await;
-            let xid = self.shared.state().number();
-            let sent = self.host.monotonic();
-            if out.write_all(&request.packet(xid)).await.is_err() {
-                drop(out);
-                self.end_of(&writer).await;
-                return Err(Failure::ConnectionLoss);
-            }
-            let (answer, answered) = oneshot::channel();
-            let mut state = self.shared.state();
-            // The connection may have ended while this request waited for its turn to write.
-            if !matches!(&state.link, Link::Connected(current) if Arc::ptr_eq(current, &writer)) {
-                return Err(Failure::ConnectionLoss);
-            }
-            state.last_sent = sent;
-            state.pending.push_back(Pending { xid, sent, caller: Some(Caller { answer, watch }) });
-            answered
+        let sent = self.send(&writer, &request, watch).await;
+        let Ok(answer) = sent else {
+            self.until_gone(&writer).await;
+            return Err(Failure::ConnectionLoss);
         };
         // Nobody answers who was dropped with the task.
         let (header, body): (ReplyHeader, Vec<u8>) = answer.await.unwrap_or(Err(Failure::Over))?;
@@ -184,12 +171,33 @@ impl Session {
         }
     }
 
-    /// Waits until this connection is known to have ended: who asks again at once would ask on it.
-    async fn end_of(&self, writer: &Arc<Mutex<WriteHalf>>) {
+    /// Sends a request. It has a number once all of it is sent, so that a caller who gives up before leaves nothing behind.
+    async fn send(
+        &self,
+        writer: &Arc<Mutex<WriteHalf>>,
+        request: &Request,
+        watch: Option<(String, oneshot::Sender<()>)>,
+    ) -> io::Result<oneshot::Receiver<Result<Answer, Failure>>> {
+        let mut out = writer.lock().await;
+        let xid = self.shared.state().number();
+        let sent = self.host.monotonic();
+        out.write_all(&request.packet(xid)).await?;
+        let (answer, answered) = oneshot::channel();
+        let mut state = self.shared.state();
+        // The connection may have ended while this request waited for its turn to write.
+        if !state.is_on(writer) {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        state.last_sent = sent;
+        state.pending.push_back(Pending { xid, sent, caller: Some(Caller { answer, watch }) });
+        Ok(answered)
+    }
+
+    /// Waits until the task that listens has noticed that this connection has ended.
+    async fn until_gone(&self, writer: &Arc<Mutex<WriteHalf>>) {
         loop {
             let changed = self.shared.changed.notified();
-            if !matches!(&self.shared.state().link, Link::Connected(current) if Arc::ptr_eq(current, writer))
-            {
+            if !self.shared.state().is_on(writer) {
                 return;
             }
             changed.await;

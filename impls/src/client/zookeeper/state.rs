@@ -178,6 +178,11 @@ impl State {
         }
     }
 
+    /// True if this is the connection.
+    pub(super) fn is_on(&self, writer: &Arc<Mutex<WriteHalf>>) -> bool {
+        matches!(&self.link, Link::Connected(current) if Arc::ptr_eq(current, writer))
+    }
+
     /// The number of the next request.
     pub(super) fn number(&mut self) -> i32 {
         let xid = self.next_xid;
