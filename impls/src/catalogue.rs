@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{consul, control, etcd, lockless, postgres, redis, redlock};
+use crate::{consul, control, etcd, kubernetes, lockless, postgres, redis, redlock};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -46,6 +46,7 @@ pub(crate) static ALL: &[&Family] = &[
     &etcd::mutex::NO_RECHECK,
     &etcd::election::FAMILY,
     &consul::delayed::FAMILY,
+    &kubernetes::lease_object::FAMILY,
 ];
 
 #[cfg(test)]
