@@ -2,7 +2,7 @@
 
 use picklock_sim::design::Family;
 
-use crate::{consul, control, etcd, lockless, postgres, redis, redlock, zookeeper};
+use crate::{consul, control, etcd, kubernetes, lockless, postgres, redis, redlock, zookeeper};
 
 /// The families of all designs: the controls first, then from the simplest to the most careful.
 pub(crate) static ALL: &[&Family] = &[
@@ -49,6 +49,7 @@ pub(crate) static ALL: &[&Family] = &[
     &zookeeper::mutex::FENCED,
     &zookeeper::curator::FAMILY,
     &consul::delayed::FAMILY,
+    &kubernetes::lease_object::FAMILY,
 ];
 
 #[cfg(test)]

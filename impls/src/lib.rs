@@ -15,7 +15,7 @@
 //!
 //! - `catalogue`: the list of all families.
 //! - A room for each kind of store, a file for each family: `control` (`no_lock`, `oracle`), `redis` (one store, replicated or not: `single`,
-//!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`, `unique_row`, `optimistic_row`), `lockless` (`optimistic`, `unique_index`, `queue`).
+//!   `watchdog`, `reentrant` ..), `redlock` (several independent stores), [`postgres`] (`row_lock`, `unique_row`, `optimistic_row`), `etcd`, `consul`, `kubernetes`, `lockless` (`optimistic`, `unique_index`, `queue`).
 //! - [`client`]: what designs share, whatever their store: `policy` (what a client relies on, how it retries), `renewal` (the background task),
 //!   [`connection`](client::connection) (the redis crate's client over the streams of a host), [`session`](client::session) (tokio-postgres in the
 //!   same way), `pool` (the free sessions of a client).
@@ -85,6 +85,7 @@ pub mod client;
 mod consul;
 mod control;
 mod etcd;
+mod kubernetes;
 pub mod libraries;
 mod lockless;
 pub mod own;

@@ -1,4 +1,4 @@
-//! Consul's lock with holders that stand still: for how long before there are two.
+//! Consul's lock and Kubernetes' leader election, with holders that stand still or are cut off: for how long before there are two.
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
@@ -184,10 +184,87 @@ fn without_a_lock_delay_only_the_session_is_left() {
     assert_eq!(two, all);
 }
 
+/// How many of so many leaders that are cut off from the API servers are not alone, if the clocks of the others run faster by this ratio.
+fn cut_off(design: &str, ttl: Duration, ratio: f64, seeds: u64) -> usize {
+    // (1 + x) / (1 - x) is the ratio.
+    let ppm = ((ratio - 1.0) / (ratio + 1.0) * 1e6).round() as i64;
+    let runs = (0..seeds).filter(|seed| {
+        let mut injections = vec![(0, "client-1", Action::SetDrift { ppm: -ppm })];
+        for other in ["client-2", "client-3", "client-4", "client-5"] {
+            injections.push((0, other, Action::SetDrift { ppm }));
+        }
+        let lasts = 4 * ttl;
+        let cut = Action::Cut { to: Target::host("node-1"), both: true, lasts };
+        injections.push((2_000 + 97 * (seed % 50), "client-1", cut));
+        let (work, horizon) = (3 * ttl, 4 * ttl);
+        let case = Case { design, ttl, clients: 5, work, horizon, injections };
+        overlap(&case.play(Engine::Event, *seed)) > Duration::ZERO
+    });
+    runs.count()
+}
+
+/// client-go's times: 15 s, 10 s and 2 s. A leader leads on for 12 s.
+const CLIENT_GO: (&str, Duration, f64) = ("lease-object{members=1,release=none}", ms(15_000), 15.0 / 12.0);
+
+/// Those for clocks that are worse: 60 s, 30 s and 2 s.
+const PATIENT: (&str, Duration, f64) =
+    ("lease-object{members=1,renew_deadline=500,retry_period=33,release=none}", ms(60_000), 60.0 / 31.98);
+
+#[test]
+fn a_leader_that_is_cut_off_is_alone_below_the_ratio_of_the_lease_to_the_time_for_which_it_leads_on() {
+    for (design, ttl, ratio) in [CLIENT_GO, PATIENT] {
+        assert_eq!(cut_off(design, ttl, 0.99 * ratio, 200), 0, "{design}");
+        assert!(cut_off(design, ttl, 1.05 * ratio, 200) > 0, "{design}");
+    }
+}
+
+#[test]
+fn a_leader_that_tries_to_release_leads_on_meanwhile_and_clocks_need_not_differ() {
+    let (_, ttl, _) = CLIENT_GO;
+    // A request takes half of the deadline: 2 + 10 + 5 s are more than a lease of 15 s.
+    for release in ["read-first", "known"] {
+        let two = cut_off(&format!("lease-object{{members=1,release={release}}}"), ttl, 1.0, 60);
+        assert!(two > 0, "{release}");
+    }
+    assert_eq!(cut_off(CLIENT_GO.0, ttl, 1.0, 60), 0);
+}
+
+/// The releases that end what another client has created: a leader stands still until others lead, and is done when it resumes.
+fn foreign_releases(release: &str) -> usize {
+    let design = format!("lease-object{{release={release}}}");
+    let foreign = |seed: u64| {
+        let stops = (8_100 + 50 * seed, "client-1", Action::Pause { lasts: ms(30_000) });
+        let (ttl, work, horizon) = (ms(15_000), ms(20_000), ms(80_000));
+        let case = Case { design: &design, ttl, clients: 2, work, horizon, injections: vec![stops] };
+        let trace = case.play(Engine::Event, seed);
+        let mut creator = None;
+        trace.events.iter().any(|event| match event.what {
+            What::Created { .. } => {
+                creator = event.grant;
+                false
+            }
+            What::Deleted { .. } => {
+                event.grant.zip(creator).is_some_and(|(by, creator)| by.client != creator.client)
+            }
+            _ => false,
+        })
+    };
+    (0..20).filter(|seed| foreign(*seed)).count()
+}
+
+#[test]
+fn a_late_release_that_reads_first_clears_the_object_of_the_next_leader() {
+    assert!(foreign_releases("read-first") > 0);
+    assert_eq!(foreign_releases("known"), 0);
+    assert_eq!(foreign_releases("none"), 0);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_run_on_either_engine() {
     for engine in [Engine::Event, Engine::TURMOIL] {
-        for design in ["delayed", "delayed{fencing=lock-index}"] {
+        for design in
+            ["delayed", "delayed{fencing=lock-index}", "lease-object", "lease-object{fencing=transitions}"]
+        {
             let stops = (4_100, "client-1", Action::Pause { lasts: ms(9_000) });
             let (ttl, work, horizon) = (ms(10_000), ms(8_000), ms(60_000));
             let case = Case { design, ttl, clients: 3, work, horizon, injections: vec![stops] };

@@ -14,6 +14,7 @@
 //! | `stores/etcd` | etcd 3.4 and 3.6 | simulated servers, or real ones in virtual time |
 //! | `stores/zookeeper` | ZooKeeper 3.8 | simulated servers, or real ones in virtual time |
 //! | `stores/consul` | Consul's sessions and keys | a simulated server |
+//! | `stores/kubernetes` | Kubernetes' Lease objects | simulated API servers on a simulated etcd |
 //!
 //! Each crate has the same rooms, as far as its kind needs them:
 //!
@@ -43,6 +44,7 @@ pub static KINDS: &[&StoreKind] = &[
     &picklock_etcd::KIND,
     &picklock_zookeeper::KIND,
     &picklock_consul::KIND,
+    &picklock_kubernetes::KIND,
 ];
 
 /// The kinds as scenarios may speak of them.

@@ -5,6 +5,7 @@ pub(crate) mod attempts;
 pub mod connection;
 pub(crate) mod consul;
 pub(crate) mod etcd;
+pub(crate) mod kubernetes;
 pub(crate) mod policy;
 pub(crate) mod pool;
 pub(crate) mod renewal;
