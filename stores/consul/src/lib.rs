@@ -5,8 +5,8 @@
 //! # Where things are
 //!
 //! - `spec`: Consul as a store kind: its server, the shortest session, the time that a lost holder costs.
-//! - `server`: the simulated server: `serve` puts it on a host, `services` answers requests, `timers` ends sessions, `journal` keeps what was
-//!   changed; `state` has keys, sessions and lock-delays, without a host.
+//! - `server`: the simulated server: `serve` puts it on a host, `services` answers requests, `leader` makes changes and ends sessions, `journal`
+//!   keeps what was changed; `state` has keys, sessions and lock-delays, without a host.
 //! - [`api`]: what is asked and answered, in JSON; [`duration`]: spans as Go writes them.
 //!
 //! # Rules
