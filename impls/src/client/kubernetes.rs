@@ -48,7 +48,7 @@ pub(crate) enum ApiError {
 impl ApiError {
     /// True if the API server says this.
     pub(crate) fn is(&self, reason: &str) -> bool {
-        matches!(self, ApiError::Status(status) if status.reason == reason)
+        matches!(self, ApiError::Status(status) if *status.reason == *reason)
     }
 }
 

@@ -6,7 +6,7 @@
 //! *Weakness:* a longer pause makes a second holder, as with every lease. A dead holder blocks the others for up to two TTLs, the lock-delay, and the
 //! five seconds after which a client asks again that met the delay. A holder that is cut off hears nothing: the renewal gives up without a word,
 //! and the monitor waits for an answer, without a time limit.
-//! *Source:* `api/lock.go` of Consul 1.21; Consul documentation, Sessions; M. Burrows, The Chubby lock service (2006), 2.4.
+//! *Source:* Consul's `api/lock.go`; Consul documentation, Sessions; M. Burrows, The Chubby lock service (2006), 2.4.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub(crate) static FAMILY: Family = Family {
     name: "delayed",
     claim: "Consul's lock: a key that a session holds, and a delay before the next one can have what a lost session held",
     weakness: "a pause longer than the rest of the session and the lock-delay makes a second holder, and a dead holder blocks for three leases",
-    source: "Consul 1.21, api/lock.go; Burrows, The Chubby lock service (2006)",
+    source: "Consul, api/lock.go; Burrows, The Chubby lock service (2006)",
     params: params![BELIEF, DRIFT, LOCK_DELAY, MULTIPLIER, SESSION_TTL_MIN, MONITOR_RETRIES, FENCING],
     build,
 };

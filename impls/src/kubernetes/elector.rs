@@ -51,7 +51,7 @@ impl Times {
 pub(super) enum Release {
     /// It reads the object and empties it (`ReleaseOnCancel`).
     ReadFirst,
-    /// It empties the object as it knows it (`ReleaseOnCancel` up to client-go 0.31).
+    /// It empties the object as it knows it (`ReleaseOnCancel` of earlier versions).
     Known,
     /// It leaves the object as it is.
     Not,

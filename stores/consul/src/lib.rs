@@ -5,8 +5,8 @@
 //! # Where things are
 //!
 //! - `spec`: Consul as a store kind: its server, the shortest session, the time that a lost holder costs.
-//! - `server`: the simulated server: `serve` puts it on a host, `services` answers requests, `timers` ends sessions, `journal` keeps what was
-//!   changed; `state` has keys, sessions and lock-delays, without a host.
+//! - `server`: the simulated server: `serve` puts it on a host, `services` answers requests, `leader` makes changes and ends sessions, `journal`
+//!   keeps what was changed; `state` has keys, sessions and lock-delays, without a host.
 //! - [`api`]: what is asked and answered, in JSON; [`duration`]: spans as Go writes them.
 //!
 //! # Rules
@@ -21,7 +21,7 @@
 //!   log begins anew.
 //!
 //! *Source:* `agent/consul/session_ttl.go`, `agent/consul/state/{session,kvs,delay_oss}.go`, `agent/{kvs,session}_endpoint.go` and
-//! `agent/consul/kvs_endpoint.go` of Consul, 1.12 to 1.21.
+//! `agent/consul/kvs_endpoint.go` of Consul, as stored copies of them have it; no server was tried.
 //!
 //! # What is not here
 //!

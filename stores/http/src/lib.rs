@@ -5,8 +5,8 @@
 //!
 //! # Where things are
 //!
-//! - `message`: a request and a response, as values, and what a story shows of them.
-//! - `codec`: their bytes.
+//! - `message`: a request and a response, as values.
+//! - `codec`: their bytes; `story`: what a story shows of them.
 //! - `server`, `client`: the two ends of a connection.
 //!
 //! # What is not here
@@ -20,8 +20,10 @@ mod client;
 mod codec;
 mod message;
 mod server;
+mod story;
 
 pub use client::{Client, Error};
 pub use codec::{Malformed, read_request, read_response};
-pub use message::{Request, Response, describe};
+pub use message::{Request, Response};
 pub use server::serve;
+pub use story::describe;

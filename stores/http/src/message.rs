@@ -2,8 +2,6 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-use crate::codec::{read_request, read_response};
-
 /// What stands for itself in a path or a query, besides letters and digits.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
@@ -133,29 +131,6 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// The longest part of a body that a story shows, in characters.
-const SHOWN: usize = 200;
-
-/// A segment to a server (`request`), or one from it, in the words of a story. None if it is no whole message.
-#[must_use]
-pub fn describe(request: bool, bytes: &[u8]) -> Option<String> {
-    let (line, body) = if request {
-        let (request, _) = read_request(bytes).ok()??;
-        (format!("{} {}", request.method, request.target), request.body)
-    } else {
-        let (response, _) = read_response(bytes).ok()??;
-        (response.status.to_string(), response.body)
-    };
-    let body = String::from_utf8_lossy(&body);
-    let body = body.trim();
-    if body.is_empty() {
-        return Some(line);
-    }
-    let shown: String = body.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let rest = if body.chars().count() > SHOWN { ".." } else { "" };
-    Some(format!("{line} {shown}{rest}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +143,5 @@ mod tests {
         assert_eq!(request.query("acquire").as_deref(), Some("1&2"));
         assert_eq!(request.query("consistent").as_deref(), Some(""));
         assert_eq!(request.query("flags"), None);
-    }
-
-    #[test]
-    fn a_story_shows_the_line_and_the_body() {
-        let bytes = crate::codec::written_request(&Request::new("PUT", "/v1/kv/k").body("value"), "node-1");
-        assert_eq!(describe(true, &bytes).as_deref(), Some("PUT /v1/kv/k value"));
-        assert_eq!(describe(true, &bytes[..20]), None);
     }
 }

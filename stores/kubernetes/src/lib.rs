@@ -18,7 +18,7 @@
 //! - An update that changes nothing is answered and not written.
 //! - The server knows no leases: that one is over is judged by its clients alone.
 //!
-//! *Source:* Kubernetes 1.33, `staging/src/k8s.io/apiserver/pkg/storage/etcd3/store.go` and `pkg/registry/generic/registry/store.go`; the API
+//! *Source:* Kubernetes, `staging/src/k8s.io/apiserver/pkg/storage/etcd3/store.go` and `pkg/registry/generic/registry/store.go`; the API
 //! reference of Lease v1.
 //!
 //! # What is not here

@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// `Status`.
-    pub kind: String,
+    pub kind: Box<str>,
     /// `v1`.
-    pub api_version: String,
+    pub api_version: Box<str>,
     /// Nothing.
     pub metadata: Empty,
     /// `Failure`.
-    pub status: String,
+    pub status: Box<str>,
     /// The words for people.
-    pub message: String,
+    pub message: Box<str>,
     /// The word for programs.
-    pub reason: String,
+    pub reason: Box<str>,
     /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
     /// The status of HTTP.
     pub code: u16,
 }
@@ -49,12 +49,12 @@ const RESOURCE: &str = "leases.coordination.k8s.io";
 impl Status {
     fn new(code: u16, reason: &str, message: String) -> Status {
         Status {
-            kind: "Status".to_owned(),
-            api_version: "v1".to_owned(),
+            kind: "Status".into(),
+            api_version: "v1".into(),
             metadata: Empty {},
-            status: "Failure".to_owned(),
-            message,
-            reason: reason.to_owned(),
+            status: "Failure".into(),
+            message: message.into(),
+            reason: reason.into(),
             details: None,
             code,
         }
@@ -62,7 +62,7 @@ impl Status {
 
     fn about(self, name: &str) -> Status {
         let (group, kind) = ("coordination.k8s.io".to_owned(), "leases".to_owned());
-        Status { details: Some(Details { name: name.to_owned(), group, kind }), ..self }
+        Status { details: Some(Box::new(Details { name: name.to_owned(), group, kind })), ..self }
     }
 
     /// There is no such lease.

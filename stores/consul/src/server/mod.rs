@@ -1,6 +1,7 @@
 //! The simulated server.
 
 mod journal;
+mod leader;
 mod serve;
 mod services;
 mod state;

@@ -10,7 +10,7 @@ use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 use serde::Serialize;
 
-use super::serve::Server;
+use super::leader::Server;
 use super::state::{Command, Put};
 use crate::api::{Created, INDEX, Session, Wanted};
 use crate::duration;

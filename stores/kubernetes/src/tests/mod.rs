@@ -119,7 +119,7 @@ fn changes_a_lease(host: Host) -> BoxFuture<'static, ()> {
         assert_eq!(two.ask("GET", Some("k"), None).await, Ok(created.clone()), "on whatever server");
         assert_eq!(created.metadata.uid.len(), 36);
         let unversioned = two.ask("PUT", Some("k"), Some(&held_by("b"))).await.unwrap_err();
-        assert_eq!((unversioned.code, unversioned.reason.as_str()), (422, "Invalid"));
+        assert_eq!((unversioned.code, &*unversioned.reason), (422, "Invalid"));
         assert_eq!(one.ask("PUT", Some("k"), Some(&created)).await, Ok(created.clone()), "nothing changes");
         let mut next = created.clone();
         next.spec = held_by("b").spec;
