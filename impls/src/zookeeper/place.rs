@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_protected_node_is_found_by_its_mark() {
-        let key = Key::from("lock:1");
+        let key = Key::new("lock:1");
         assert_eq!(prefix(&key, Some("ab")), "/lock:1/ab-lock-");
         assert_eq!(prefix(&key, None), "/lock:1/lock-");
         let all = children(&["b-lock-0000000007", "ab-lock-0000000005"]);
