@@ -291,7 +291,7 @@ class Chooser:
             return OPEN
         return self.rng.choice(
             [[], OPEN * 2, [(1, "world", "anyone")], [(15, "world", "anyone"), (16, "world", "anyone")],
-             [(31, "world", "somebody")], [(31, "auth", "")], [(31, "nothing", "x")], [(30, "world", "anyone")]]
+             [(31, "world", "somebody")], [(31, "nothing", "x")], [(30, "world", "anyone")]]
         )
 
     def create(self, in_multi=False):

@@ -5,6 +5,8 @@
 //! *Weakness:* the session ends while its holder stands still or is cut off, the holder learns of it only from a member, and the writer sends no token
 //! (`zookeeper-fenced` does). Without a value of its own in the name of its node (`protected=no`) a client does not find the node whose creation was
 //! answered on a connection that broke, and waits behind it for as long as its session lasts.
+//! With one it looks for it at the member that it reaches, whose answer may be old: a creation that was under way at a leader without a majority can
+//! appear right after it, and then a second node stands behind the first (Curator looks without a `sync` as well).
 //! *Source:* ZooKeeper's documentation, Recipes and Solutions, Locks; `LockInternals.java` of Curator 5 for what a protected node is.
 
 use picklock_sim::design::Family;

@@ -9,16 +9,7 @@ use super::locks::Cause;
 use super::notes::{CREATE_SESSION, Command, DELETE_CONTAINER};
 use super::tree::{Change, Transaction};
 use crate::jute::Record as _;
-use crate::messages::{Create, MultiResults, Op, OpResult, Request, error, flags, opcode};
-
-/// True if a request makes a node that ends with its session.
-pub(super) fn makes_ephemeral(command: &Command) -> bool {
-    if !matches!(command.opcode, opcode::CREATE | opcode::CREATE2 | opcode::CREATE_CONTAINER) {
-        return false;
-    }
-    let create = command.record.as_deref().and_then(|record| Create::whole(record).ok());
-    create.is_some_and(|create| matches!(create.flags, flags::EPHEMERAL | flags::EPHEMERAL_SEQUENTIAL))
-}
+use crate::messages::{MultiResults, Op, OpResult, Request, error, opcode};
 
 impl Machine {
     /// Carries out an entry of this place in the log, which a message has brought about. Each is a transaction, also one that fails.

@@ -214,7 +214,7 @@ impl Machine {
                     Ok(()) => error::OK,
                     Err(Refused::Moved) => error::SESSION_MOVED,
                     Err(Refused::Expired) => error::SESSION_EXPIRED,
-                    Err(Refused::Unknown) if changes::makes_ephemeral(command) => error::SESSION_EXPIRED,
+                    Err(Refused::Unknown) if command.makes_ephemeral() => error::SESSION_EXPIRED,
                     Err(Refused::Unknown) => UNKNOWN_SESSION,
                 };
             }

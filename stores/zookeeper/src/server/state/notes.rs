@@ -5,6 +5,7 @@
 #![expect(unreachable_pub, reason = "the macro makes public records")]
 
 use crate::jute::{Malformed, Record, records};
+use crate::messages::{Create, flags, opcode};
 
 records! {
     /// A change of the state, as the log has it.
@@ -45,6 +46,16 @@ records! {
 /// The opcodes that no client uses.
 pub(crate) const CREATE_SESSION: i32 = -10;
 pub(crate) const DELETE_CONTAINER: i32 = 20;
+
+impl Command {
+    /// True if it makes a node that ends with its session.
+    pub(crate) fn makes_ephemeral(&self) -> bool {
+        let creates = matches!(self.opcode, opcode::CREATE | opcode::CREATE2 | opcode::CREATE_CONTAINER);
+        let record = self.record.as_deref().filter(|_| creates);
+        let create = record.and_then(|record| Create::whole(record).ok());
+        create.is_some_and(|create| matches!(create.flags, flags::EPHEMERAL | flags::EPHEMERAL_SEQUENTIAL))
+    }
+}
 
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
