@@ -15,8 +15,11 @@ pub const LIBRARIES: &[(&str, &str)] = &[
     ("node-redlock", "redlock"),
     ("rslock", "redlock"),
     ("pottery", "redlock-naive{validity=checked}"),
+    ("etcd clientv3 Mutex", "etcd"),
     ("kazoo Lock", "zookeeper"),
     ("Curator InterProcessMutex", "curator"),
+    ("Consul api.Lock", "delayed"),
+    ("client-go leader election", "lease-object"),
 ];
 
 /// The libraries that implement a design as it is spelled.

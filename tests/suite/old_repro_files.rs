@@ -36,6 +36,8 @@ const LATER: &[&str] = &[
     "etcd-fenced",
     "etcd-no-recheck",
     "etcd-election",
+    "delayed",
+    "lease-object",
     "zookeeper",
     "zookeeper-fenced",
     "curator",

@@ -14,7 +14,7 @@ use picklock_sim::family;
 
 use super::text;
 use crate::matrix::verdict::{self, ExpectationStatus, Mark, Totals};
-use crate::matrix::{Matrix, finding, folded};
+use crate::matrix::{Matrix, finding, folded, legend};
 use crate::page::layout::{distinct, printable, titled, wrap};
 use crate::page::numbers::plural;
 use crate::page::paint::{Ink, Style, inked};
@@ -22,7 +22,7 @@ use crate::story::paragraph;
 use crate::story::timeline::Detail;
 
 /// At most so many lines, and one screen, when everything is as expected.
-pub const LINES: usize = 60;
+pub const LINES: usize = 72;
 /// So many cells that say something are shown one by one.
 pub const FEW: u64 = 4;
 /// At most so many cells that are not as expected are listed.
@@ -49,9 +49,10 @@ pub fn page(summary: &Summary, style: &Style, out: Option<&Path>) -> String {
     page.push('\n');
     details(&mut end, out, style);
     next(&mut end, summary, style);
-    let libraries = libraries(summary, &matrix, style);
-    let used = page.lines().count() + end.lines().count() + libraries.len();
-    for line in folded::matrix(&matrix, style, LINES.saturating_sub(used)).iter().chain(&libraries) {
+    let mut below = libraries(summary, &matrix, style);
+    below.extend(legend::leases(summary).iter().flat_map(|leases| wrap(leases, style.columns())));
+    let used = page.lines().count() + end.lines().count() + below.len();
+    for line in folded::matrix(&matrix, style, LINES.saturating_sub(used)).iter().chain(&below) {
         page.push_str(&format!("{line}\n"));
     }
     unexpected(&mut page, summary, style);

@@ -1,4 +1,4 @@
-//! What is asked and answered, as Consul's HTTP API has it in JSON.
+//! Requests and answers in JSON, as Consul's HTTP API has them.
 
 use std::time::Duration;
 

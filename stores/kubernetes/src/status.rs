@@ -1,4 +1,4 @@
-//! What an error is answered with.
+//! The answer to a request that fails.
 //!
 //! *Source:* `k8s.io/apimachinery/pkg/api/errors/errors.go`.
 

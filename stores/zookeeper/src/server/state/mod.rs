@@ -224,7 +224,7 @@ impl Machine {
 
     /// The sessions that have run out, as the leader counts, and for how long they have.
     pub(crate) fn run_out(&mut self, now: Monotonic) -> Vec<(i64, Duration)> {
-        self.kept.as_mut().map_or_else(Vec::new, |kept| kept.run_out(now))
+        self.kept.as_mut().map_or_else(Vec::new, |leading| leading.run_out(now))
     }
 
     /// Waits for the leader's answer to a question.
