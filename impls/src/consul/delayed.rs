@@ -21,6 +21,7 @@ use picklock_sim::params;
 use tokio::sync::Mutex;
 
 use super::session::Session;
+use crate::client::attempts::until_granted;
 use crate::client::consul::{Api, ApiError};
 use crate::client::policy::{BELIEF, DRIFT, Policy, Reading};
 
@@ -185,18 +186,7 @@ impl Lock for Delayed {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        let until = host.monotonic() + wait;
-        loop {
-            let outcome = self.attempt(key, until.since(host.monotonic())).await;
-            if let Ok(Some(grant)) = outcome {
-                return Ok(Some(grant));
-            }
-            let pause = host.rng().span(Duration::from_millis(20), Duration::from_millis(60));
-            if host.monotonic() + pause >= until {
-                return Ok(outcome?);
-            }
-            host.sleep(pause).await;
-        }
+        until_granted(host, wait, |left| async move { Ok(self.attempt(key, left).await?) }).await
     }
 
     /// Releases the key, whether its session still holds it or not, and has the session end.

@@ -219,6 +219,10 @@ impl Lock for LeaseObject {
         Some(self.times.retry_period / LOOKS)
     }
 
+    fn renews_in_background(&self) -> bool {
+        true
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         let held = self.held.lock().await;
         let leading = held.iter().find(|leading| leading.identity == grant.owner);
