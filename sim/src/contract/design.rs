@@ -305,4 +305,6 @@ pub struct Context {
     pub ttl: Duration,
     /// Where the stores are, in order.
     pub stores: Vec<StoreAddress>,
+    /// The parameters of the stores; each has a value.
+    pub settings: Arc<Settings>,
 }
