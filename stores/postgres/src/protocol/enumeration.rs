@@ -22,7 +22,9 @@ impl Enumeration {
     pub(crate) fn of(oid: u32, name: &str, labels: &[&str]) -> &'static Enumeration {
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |other: &&&Enumeration| {
-            other.oid == oid && other.name == name && other.labels.iter().map(|label| &**label).eq(labels.iter().copied())
+            other.oid == oid
+                && other.name == name
+                && other.labels.iter().map(|label| &**label).eq(labels.iter().copied())
         };
         if let Some(found) = known.iter().find(is_same) {
             return found;

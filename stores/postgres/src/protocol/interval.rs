@@ -57,7 +57,11 @@ impl Interval {
         let micros = (self.micros as f64 * factor + secs * 1e6).round_ties_even();
         let in_range = micros.abs() < i64::MAX as f64;
         let days = whole(whole(days)? + whole(rest_days)? + more_days)?;
-        in_range.then_some(Interval { months: whole(months)? as i32, days: days as i32, micros: micros as i64 })
+        in_range.then_some(Interval {
+            months: whole(months)? as i32,
+            days: days as i32,
+            micros: micros as i64,
+        })
     }
 
     /// A span of so many seconds.

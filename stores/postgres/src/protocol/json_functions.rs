@@ -83,7 +83,13 @@ pub(crate) fn json_set(json: &str, path: &[String], new: &str, creates: bool) ->
     Ok(shown(&value))
 }
 
-fn put_at(value: &mut Json, path: &[String], depth: usize, new: &Json, creates: bool) -> Result<(), SqlError> {
+fn put_at(
+    value: &mut Json,
+    path: &[String],
+    depth: usize,
+    new: &Json,
+    creates: bool,
+) -> Result<(), SqlError> {
     let Some(step) = path.get(depth) else { return Ok(()) };
     let is_last = depth + 1 == path.len();
     match value {

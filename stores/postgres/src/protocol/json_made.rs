@@ -14,9 +14,9 @@ pub(crate) fn json_object(pairs: &[Value]) -> Result<String, SqlError> {
         let [key, value] = pair else {
             return Err(SqlError::new("22023", "argument list must have even number of elements"));
         };
-        let key = key.text().ok_or_else(|| {
-            SqlError::new("22023", format!("argument {} cannot be null", 2 * at + 1))
-        })?;
+        let key = key
+            .text()
+            .ok_or_else(|| SqlError::new("22023", format!("argument {} cannot be null", 2 * at + 1)))?;
         members.push(format!("{} : {}", quoted(&key), made(value)));
     }
     Ok(format!("{{{}}}", members.join(", ")))
@@ -31,7 +31,9 @@ fn made(value: &Value) -> String {
         Value::Json(json) => json.clone(),
         Value::Float(float) if float.0.is_finite() => float.text(),
         Value::Array(values) => format!("[{}]", values.iter().map(made).collect::<Vec<_>>().join(",")),
-        Value::Time(_) => quoted(&value.text().unwrap_or_default().replacen(' ', "T", 1).replace("+00", "+00:00")),
+        Value::Time(_) => {
+            quoted(&value.text().unwrap_or_default().replacen(' ', "T", 1).replace("+00", "+00:00"))
+        }
         Value::Stamp(_) => quoted(&value.text().unwrap_or_default().replacen(' ', "T", 1)),
         Value::Numeric(_) => value.text().unwrap_or_default(),
         value => quoted(&value.text().unwrap_or_default()),
@@ -88,7 +90,8 @@ mod tests {
     #[test]
     fn rows_are_read_by_the_names_of_columns() {
         let columns = [("id".to_owned(), Type::Int4), ("data".to_owned(), Type::Jsonb)];
-        let rows = json_records(r#"[{"id": 1, "data": {"b":1}}, {"id": "2", "other": 3}]"#, &columns).unwrap();
+        let rows =
+            json_records(r#"[{"id": 1, "data": {"b":1}}, {"id": "2", "other": 3}]"#, &columns).unwrap();
         let second = vec![Value::Int(2), Value::Null];
         assert_eq!(rows, [vec![Value::Int(1), Value::Json(r#"{"b": 1}"#.to_owned())], second]);
         assert_eq!(json_records("{}", &columns).unwrap_err().code, "22023");

@@ -82,4 +82,3 @@ fn bytes_text(bytes: &[u8]) -> String {
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("\\x{}", digits.concat())
 }
-

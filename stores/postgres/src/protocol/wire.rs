@@ -61,9 +61,10 @@ impl Type {
             (_, Type::Uuid) => {
                 bytes.try_into().map(|bytes| Value::Uuid(u128::from_be_bytes(bytes))).map_err(incorrect)
             }
-            (_, Type::Float8) => {
-                bytes.try_into().map(|bytes| Value::Float(Float(f64::from_be_bytes(bytes)))).map_err(incorrect)
-            }
+            (_, Type::Float8) => bytes
+                .try_into()
+                .map(|bytes| Value::Float(Float(f64::from_be_bytes(bytes))))
+                .map_err(incorrect),
             (_, Type::Bit(_)) => read_bits(bytes).map(Value::Bits),
             (_, Type::Json | Type::Enum(_)) => self.read(as_text()?),
             (_, Type::Oid) => bytes
@@ -92,7 +93,6 @@ impl Type {
         }
     }
 }
-
 
 impl Value {
     /// The value as a field of a row; none for null.

@@ -14,10 +14,10 @@ use crate::protocol::{Message, Severity, SqlError, opening, take};
 use crate::server::data::{Heap, Sequences, Xid};
 use crate::server::execute::{Chance, Signal};
 use crate::server::guarded::{Guarded, Leases};
-use crate::server::record::Record;
 use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
 use crate::server::pair_state::{Fence, Replicated};
+use crate::server::record::Record;
 use crate::server::session::{Alarm, Session, Stage};
 use crate::server::settings::{Commits, Settings};
 

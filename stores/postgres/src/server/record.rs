@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::protocol::{Type, Value};
 use crate::server::codec::{Reader, default, number, rule, rules, text, ty, value};
-use crate::server::data::{
-    Heap, Place, Routine, Row, Schema, Sequence, Sequences, Tid,
-};
+use crate::server::data::{Heap, Place, Routine, Row, Schema, Sequence, Sequences, Tid};
 
 /// A committed change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,19 +243,34 @@ mod tests {
             column("key", Type::Varchar(Some(9)), ColumnDefault::Value(Value::Null)),
             column("value", Type::Int8, ColumnDefault::Next("s".into())),
             column("at", Type::Timestamptz, ColumnDefault::Now),
-            column("later", Type::Timestamptz, ColumnDefault::After(Interval { months: 1, days: 2, micros: 3 })),
+            column(
+                "later",
+                Type::Timestamptz,
+                ColumnDefault::After(Interval { months: 1, days: 2, micros: 3 }),
+            ),
             column("id", Type::Uuid, ColumnDefault::Uuid),
-            column("mood", Type::Array(Element::of(Type::Enum(Enumeration::of(16_384, "mood", &["sad", "glad"]))).unwrap()), ColumnDefault::Clock),
+            column(
+                "mood",
+                Type::Array(
+                    Element::of(Type::Enum(Enumeration::of(16_384, "mood", &["sad", "glad"]))).unwrap(),
+                ),
+                ColumnDefault::Clock,
+            ),
             column("tags", Type::Array(Element::Varchar(Some(255))), ColumnDefault::Clock),
         ];
         let enumeration = Type::Enum(Enumeration::of(16_384, "mood", &["sad", "glad"]));
         let label = || enumeration.read("glad").unwrap();
         let filter = Rule::And(
-            Box::new(Rule::Compare(Operator::Less, Box::new(Rule::Column(1)), Box::new(Rule::Value(label())))),
+            Box::new(Rule::Compare(
+                Operator::Less,
+                Box::new(Rule::Column(1)),
+                Box::new(Rule::Value(label())),
+            )),
             Box::new(Rule::Not(Box::new(Rule::IsNull(Box::new(Rule::Column(0)))))),
         );
         let arms = vec![(filter.clone(), Rule::Length(Box::new(Rule::Column(0))))];
-        let case = Rule::Case(arms, Some(Box::new(Rule::In(Box::new(Rule::Column(2)), vec![Rule::Column(1)]))));
+        let case =
+            Rule::Case(arms, Some(Box::new(Rule::In(Box::new(Rule::Column(2)), vec![Rule::Column(1)]))));
         let values = vec![(Rule::First(vec![Rule::Column(0), case.clone()]), "COALESCE(key)".to_owned())];
         let rules = Some(Box::new(KeyRules { values, filter: Some(filter) }));
         let keys = vec![

@@ -16,10 +16,10 @@ use picklock_sim::host::Origin;
 use crate::protocol::SqlError;
 use crate::server::data::{Ended, Place};
 use crate::server::guarded::Deed;
-use crate::server::record::Record;
 use crate::server::locks::{SessionId, Wait};
 use crate::server::machine::{Machine, Now, only_here};
 use crate::server::plan::{Kind, Plan};
+use crate::server::record::Record;
 use crate::server::settings::Commits;
 use crate::server::sql::Statement;
 

@@ -6,10 +6,10 @@ use crate::protocol::{SqlError, Type, timestamp};
 use crate::server::data::{Actor, Snapshot};
 use crate::server::execute::{Effect, Scene, Signal, Step, Work};
 use crate::server::guarded::Deed;
-use crate::server::record::Record;
 use crate::server::locks::SessionId;
 use crate::server::machine::{Machine, Now, canceled, terminated};
 use crate::server::plan::{Kind, Known, Plan, plan};
+use crate::server::record::Record;
 use crate::server::session::Post;
 use crate::server::sql::Statement;
 

@@ -186,7 +186,8 @@ pub(super) fn write(
 ) -> Result<Written, Stop> {
     let Some(old) = at.scene.heap.row(place) else { return Ok(Written::Gone) };
     let differs = |column: &usize| row.is_none_or(|row| row.get(*column) != old.get(*column));
-    let changes_key = row.is_none() || schema.keys.iter().filter(|key| key.is_plain()).flat_map(|key| &key.columns).any(differs);
+    let changes_key = row.is_none()
+        || schema.keys.iter().filter(|key| key.is_plain()).flat_map(|key| &key.columns).any(differs);
     let strength = if changes_key { Strength::Update } else { Strength::NoKeyUpdate };
     let aim = Aim { strength, patience: Patience::Wait, follows: false, marks: false, deleted: "delete" };
     match hunt(at.scene, state, place, false, aim)? {

@@ -15,6 +15,7 @@ mod insert;
 mod operators;
 mod order;
 mod parts;
+mod pattern;
 mod pure;
 mod query;
 mod run;

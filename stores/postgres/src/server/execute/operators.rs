@@ -29,7 +29,8 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value, ty: Type) ->
             in_range(result, ty)?
         }
         (Value::Float(Float(left)), Value::Float(Float(right))) => floats(operator, left, right)?,
-        (Value::Span(span), Value::Float(Float(factor))) | (Value::Float(Float(factor)), Value::Span(span)) => {
+        (Value::Span(span), Value::Float(Float(factor)))
+        | (Value::Float(Float(factor)), Value::Span(span)) => {
             let beyond = || SqlError::new("22008", "interval out of range");
             Value::Span(span.scaled(factor).ok_or_else(beyond)?)
         }
@@ -70,7 +71,12 @@ fn floats(operator: Operator, left: f64, right: f64) -> Result<Value, SqlError> 
     if result.is_infinite() && left.is_finite() && right.is_finite() {
         return Err(SqlError::new("22003", "value out of range: overflow"));
     }
-    if result == 0.0 && left != 0.0 && matches!(operator, Operator::Times | Operator::Divide) && right != 0.0 && right.is_finite() {
+    if result == 0.0
+        && left != 0.0
+        && matches!(operator, Operator::Times | Operator::Divide)
+        && right != 0.0
+        && right.is_finite()
+    {
         return Err(SqlError::new("22003", "value out of range: underflow"));
     }
     Ok(Value::Float(Float(result)))

@@ -1,8 +1,9 @@
 //! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
 
+use super::pattern::matches;
 use crate::protocol::{
-    Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set, json_text_of_key,
-    json_text_of_place, json_type_of,
+    Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
+    json_text_of_key, json_text_of_place, json_type_of,
 };
 use crate::server::data::digit;
 use crate::server::plan::Function;
@@ -10,7 +11,13 @@ use crate::server::plan::Function;
 /// The value of such a function.
 pub(super) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError> {
     Ok(match (function, args) {
-        (Function::NullIf, [left, right]) => if left == right { Value::Null } else { left.clone() },
+        (Function::NullIf, [left, right]) => {
+            if left == right {
+                Value::Null
+            } else {
+                left.clone()
+            }
+        }
         (Function::Concat, args) => Value::Text(args.iter().filter_map(Value::text).collect()),
         (Function::Length, [Value::Text(text)]) => Value::Int(len(text.chars().count())),
         (Function::Lower, [Value::Text(text)]) => Value::Text(text.to_lowercase()),
@@ -55,6 +62,9 @@ pub(super) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
                 _ => number.round_ties_even(),
             }))
         }
+        (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
+            Value::Bool(matches(text, pattern)?)
+        }
         (_, args) => return json(function, args),
     })
 }
@@ -66,9 +76,7 @@ fn json(function: Function, args: &[Value]) -> Result<Value, SqlError> {
         (Function::JsonBuildObject, args) => Value::Json(json_object(args)?),
         (Function::JsonbBuildObject, args) => Type::Jsonb.read(&json_object(args)?)?,
         (Function::JsonbTypeof, [Value::Json(json)]) => Value::Text(json_type_of(json)?.to_owned()),
-        (Function::JsonbExists, [Value::Json(json), Value::Text(key)]) => {
-            Value::Bool(json_has(json, key)?)
-        }
+        (Function::JsonbExists, [Value::Json(json), Value::Text(key)]) => Value::Bool(json_has(json, key)?),
         (Function::Member, [Value::Json(json), Value::Text(key)]) => or_null(json_of_key(json, key)?),
         (Function::Member, [Value::Json(json), Value::Int(at)]) => or_null(json_of_place(json, *at)?),
         (Function::MemberText, [Value::Json(json), Value::Text(key)]) => {
@@ -124,7 +132,9 @@ mod tests {
     #[test]
     fn a_slice_stays_within_its_array() {
         let array = Value::Array((1..=3).map(Value::Int).collect());
-        let slice = |from, to| pure(Function::Slice, &[array.clone(), Value::Int(from), Value::Int(to)]).unwrap().text();
+        let slice = |from, to| {
+            pure(Function::Slice, &[array.clone(), Value::Int(from), Value::Int(to)]).unwrap().text()
+        };
         assert_eq!(slice(2, i64::MAX).as_deref(), Some("{2,3}"));
         assert_eq!(slice(-5, 1).as_deref(), Some("{1}"));
         assert_eq!(slice(3, 2).as_deref(), Some("{}"));

@@ -37,8 +37,7 @@ impl QueryRun {
         while self.limit.is_none_or(|limit| self.count < limit)
             && let Some(row) = self.found.as_mut().and_then(|found| found.front().cloned())
         {
-            let shown =
-                at.row(&mut self.calls, items, Rows { outer: &self.outer, ..Rows::of(&row) })?;
+            let shown = at.row(&mut self.calls, items, Rows { outer: &self.outer, ..Rows::of(&row) })?;
             if let Some(found) = self.found.as_mut() {
                 found.pop_front();
             }
@@ -80,7 +79,8 @@ fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDe
                     Some(value) => at.eval(&mut Calls::default(), value, rows)?,
                     None => Value::Bool(true),
                 };
-                values.extend(Some(value).filter(|value| *value != Value::Null));
+                let counts = |value: &Value| *aggregate == Aggregate::Array || *value != Value::Null;
+                values.extend(Some(value).filter(counts));
             }
             Ok(aggregated(*aggregate, &values))
         });
@@ -94,6 +94,8 @@ fn aggregated(aggregate: Aggregate, values: &[Value]) -> Value {
     match aggregate {
         Aggregate::Count => Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX)),
         Aggregate::Max => values.iter().max().cloned().unwrap_or(Value::Null),
+        Aggregate::Array if values.is_empty() => Value::Null,
+        Aggregate::Array => Value::Array(values.to_vec()),
         Aggregate::Min => values.iter().min().cloned().unwrap_or(Value::Null),
     }
 }
@@ -183,10 +185,12 @@ impl Context<'_, '_> {
                 }
                 Ok(all)
             }
-            Origin::Records(json, columns) => match self.eval(&mut Calls::default(), json, Rows::default())? {
-                Value::Json(json) => Ok(json_records(&json, columns)?),
-                _ => Ok(Vec::new()),
-            },
+            Origin::Records(json, columns) => {
+                match self.eval(&mut Calls::default(), json, Rows::default())? {
+                    Value::Json(json) => Ok(json_records(&json, columns)?),
+                    _ => Ok(Vec::new()),
+                }
+            }
             Origin::Unnest(array) => match self.eval(&mut Calls::default(), array, Rows::default())? {
                 Value::Array(values) => Ok(values.into_iter().map(|value| vec![value]).collect()),
                 _ => Ok(Vec::new()),

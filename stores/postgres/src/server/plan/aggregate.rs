@@ -3,7 +3,7 @@
 use super::columns::Scope;
 use super::planner::Planner;
 use super::typed::{Aggregate, Typed};
-use crate::protocol::{SqlError, Type};
+use crate::protocol::{Element, SqlError, Type};
 use crate::server::sql::Expr;
 
 impl Planner<'_> {
@@ -18,6 +18,10 @@ impl Planner<'_> {
         let mut all = self.aggregates.take().ok_or_else(refused)?;
         let value = arg.map(|arg| self.expr(scope, arg, None)).transpose()?;
         let ty = match (aggregate, &value) {
+            (Aggregate::Array, Some((_, ty))) => {
+                let refused = || SqlError::unsupported("an array of values of this type");
+                Type::Array(Element::of(*ty).ok_or_else(refused)?)
+            }
             (Aggregate::Count, _) | (_, None) => Type::Int8,
             (_, Some((_, Type::Varchar(_)))) => Type::Text,
             (_, Some((_, ty))) if matches!(ty, Type::Bool | Type::Uuid | Type::Jsonb | Type::Void) => {

@@ -63,7 +63,12 @@ impl Planner<'_> {
     }
 
     /// The type that several expressions are brought to: the first that one of them has by itself.
-    pub(super) fn common(&mut self, scope: &Scope, values: &[&Expr], wanted: Option<Type>) -> Result<Type, SqlError> {
+    pub(super) fn common(
+        &mut self,
+        scope: &Scope,
+        values: &[&Expr],
+        wanted: Option<Type>,
+    ) -> Result<Type, SqlError> {
         let mut found: Option<Type> = None;
         for value in values.iter().filter(|value| !is_open(value)) {
             let (_, ty) = self.expr(scope, value, None)?;
@@ -77,7 +82,13 @@ impl Planner<'_> {
     }
 
     /// An expression as one of several of a type.
-    pub(super) fn like(&mut self, scope: &Scope, value: &Expr, ty: Type, place: &str) -> Result<Typed, SqlError> {
+    pub(super) fn like(
+        &mut self,
+        scope: &Scope,
+        value: &Expr,
+        ty: Type,
+        place: &str,
+    ) -> Result<Typed, SqlError> {
         let (value, found) = self.expr(scope, value, Some(ty))?;
         if !comparable(ty, found) {
             let text = format!("{place} types {} and {} cannot be matched", ty.name(), found.name());

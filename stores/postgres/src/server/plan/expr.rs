@@ -210,6 +210,7 @@ pub(super) fn assigned(value: Typed, found: Type, column: &str, ty: Type) -> Res
         let text = format!("column \"{column}\" is of type {ty} but expression is of type {found}");
         return Err(SqlError::new("42804", text));
     }
-    let narrows = found != ty || matches!(ty, Type::Varchar(Some(_)) | Type::Array(Element::Varchar(Some(_))));
+    let narrows =
+        found != ty || matches!(ty, Type::Varchar(Some(_)) | Type::Array(Element::Varchar(Some(_))));
     if narrows { folded(value, ty) } else { Ok(value) }
 }

@@ -74,6 +74,8 @@ pub(crate) enum Function {
     MemberText,
     /// `?`.
     JsonbExists,
+    /// `~`; no function that has a name itself.
+    Matches,
     /// The seconds since 1970, or of a span.
     Epoch,
     Floor,
@@ -221,7 +223,8 @@ impl Function {
             | Function::Element
             | Function::Slice
             | Function::JsonBuildObject
-            | Function::JsonbBuildObject => &[],
+            | Function::JsonbBuildObject
+            | Function::Matches => &[],
         }
     }
 
@@ -250,10 +253,12 @@ impl Function {
             Function::RandomUuid => Type::Uuid,
             Function::ToRegclass => Type::Regclass,
             Function::StringToArray => Type::Array(Element::Text),
-            Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => Type::Text,
+            Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
+                Type::Text
+            }
             Function::JsonbTypeof | Function::MemberText => Type::Text,
             Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
-            Function::JsonbExists => Type::Bool,
+            Function::JsonbExists | Function::Matches => Type::Bool,
             Function::JsonBuildObject => Type::Json,
             Function::JsonbBuildObject | Function::JsonbSet | Function::Member => Type::Jsonb,
             Function::Coalesce

@@ -41,7 +41,11 @@ pub(super) fn insert(
 }
 
 /// The unique index that is meant: the one over these columns and expressions, whose rows are among those that are named.
-fn key_of(planner: &mut Planner<'_>, schema: &std::sync::Arc<Schema>, target: &Target) -> Result<usize, SqlError> {
+fn key_of(
+    planner: &mut Planner<'_>,
+    schema: &std::sync::Arc<Schema>,
+    target: &Target,
+) -> Result<usize, SqlError> {
     let ruled = Ruled::of(planner, schema, &target.columns, target.filter.as_ref())?;
     let (mut wanted, values) = (ruled.columns, ruled.values);
     wanted.sort_unstable();
@@ -51,7 +55,8 @@ fn key_of(planner: &mut Planner<'_>, schema: &std::sync::Arc<Schema>, target: &T
         let mut columns = key.columns.clone();
         columns.sort_unstable();
         let rules = key.rules.as_deref();
-        let own: Vec<_> = rules.map(|rules| rules.values.iter().map(|(value, _)| value).collect()).unwrap_or_default();
+        let own: Vec<_> =
+            rules.map(|rules| rules.values.iter().map(|(value, _)| value).collect()).unwrap_or_default();
         let filter = rules.and_then(|rules| rules.filter.as_ref());
         columns == wanted
             && own.len() == values.len()

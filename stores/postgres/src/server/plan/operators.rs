@@ -49,6 +49,11 @@ impl Planner<'_> {
             Operator::Member | Operator::MemberText | Operator::Has => {
                 return self.member(scope, operator, left, right);
             }
+            Operator::Matches => {
+                let (text, pattern) =
+                    (self.cast(scope, left, Type::Text)?, self.cast(scope, right, Type::Text)?);
+                return Ok((Typed::Call(Function::Matches, vec![text, pattern]), Type::Bool));
+            }
             Operator::Power => {
                 let left = self.cast(scope, left, Type::Float8)?;
                 let right = self.cast(scope, right, Type::Float8)?;
@@ -131,11 +136,9 @@ impl Planner<'_> {
 }
 
 /// Numbers of different kinds as numbers of the wider one.
-fn numbers(
-    left: (Typed, Type),
-    right: (Typed, Type),
-) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
-    let is_mixed = left.1.is_number() && right.1.is_number() && !(left.1.is_integer() && right.1.is_integer());
+fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
+    let is_mixed =
+        left.1.is_number() && right.1.is_number() && !(left.1.is_integer() && right.1.is_integer());
     if !is_mixed || left.1 == right.1 {
         return Ok((left, right));
     }

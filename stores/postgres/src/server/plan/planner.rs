@@ -62,7 +62,16 @@ pub(super) struct Planner<'a> {
 impl<'a> Planner<'a> {
     pub(super) fn new(known: Known<'a>, params: &[Option<Type>]) -> Planner<'a> {
         let (subqueries, parts) = (Vec::new(), Vec::new());
-        Planner { known, params: params.to_vec(), subqueries, parts, aggregates: None, sets: None, width: 0, depth: 0 }
+        Planner {
+            known,
+            params: params.to_vec(),
+            subqueries,
+            parts,
+            aggregates: None,
+            sets: None,
+            width: 0,
+            depth: 0,
+        }
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Arc<Schema>, SqlError> {

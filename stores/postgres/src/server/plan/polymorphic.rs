@@ -138,7 +138,8 @@ impl Planner<'_> {
             (array, Type::Array(element)) => Ok((array, element)),
             (_, Type::Jsonb) => Err(SqlError::unsupported("a subscript of a jsonb")),
             (_, ty) => {
-                let text = format!("cannot subscript type {} because it does not support subscripting", ty.name());
+                let text =
+                    format!("cannot subscript type {} because it does not support subscripting", ty.name());
                 Err(SqlError::new("42804", text))
             }
         }
@@ -194,7 +195,9 @@ impl Planner<'_> {
             found.push(if is_open(arg) { Type::Unknown } else { self.expr(scope, arg, None)?.1 });
         }
         let fits = |((_, ty), found): (&(String, Type), &Type)| {
-            *found == Type::Unknown || comparable(*ty, *found) || matches!((ty, found), (Type::Bit(_), Type::Bit(_)))
+            *found == Type::Unknown
+                || comparable(*ty, *found)
+                || matches!((ty, found), (Type::Bit(_), Type::Bit(_)))
         };
         if found.len() != routine.params.len() || !routine.params.iter().zip(&found).all(fits) {
             return Err(missing(&routine.name, &found));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::columns::Scope;
-use super::planner::{Known, Planner};
 use super::insert::insert;
 use super::items::{result, returning, still};
+use super::planner::{Known, Planner};
 use super::sources::{renamed, sources};
 use super::tables::{new_index, new_routine, new_schema};
 use super::typed::{Columns, Kind, Part, Plan};

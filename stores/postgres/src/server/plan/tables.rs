@@ -168,7 +168,9 @@ fn default(known: Known<'_>, name: &str, ty: Type, expr: &Expr) -> Result<Column
     match inner {
         Typed::Call(Function::RandomUuid, _) if ty == Type::Uuid => Ok(ColumnDefault::Uuid),
         Typed::Binary { operator: Operator::Plus, left, right, .. } if is_point => match (*left, *right) {
-            (Typed::Call(Function::Now, _), Typed::Const(Value::Span(span))) => Ok(ColumnDefault::After(span)),
+            (Typed::Call(Function::Now, _), Typed::Const(Value::Span(span))) => {
+                Ok(ColumnDefault::After(span))
+            }
             _ => Err(refused()),
         },
         Typed::Call(Function::Now, _) if is_point => Ok(ColumnDefault::Now),

@@ -213,6 +213,8 @@ pub(crate) enum Aggregate {
     Count,
     Max,
     Min,
+    /// All values, nulls among them, as an array.
+    Array,
 }
 
 impl Aggregate {
@@ -221,6 +223,7 @@ impl Aggregate {
             "count" => Some(Aggregate::Count),
             "max" => Some(Aggregate::Max),
             "min" => Some(Aggregate::Min),
+            "array_agg" => Some(Aggregate::Array),
             _ => None,
         }
     }
@@ -305,9 +308,10 @@ impl Typed {
             | Typed::ArrayQuery(_)
             | Typed::Subquery(_) => false,
             Typed::Call(_, args) => args.iter().any(|arg| arg.any(is)),
-            Typed::Binary { left, right, .. } | Typed::And(left, right) | Typed::Or(left, right) | Typed::Distinct(left, right) => {
-                left.any(is) || right.any(is)
-            }
+            Typed::Binary { left, right, .. }
+            | Typed::And(left, right)
+            | Typed::Or(left, right)
+            | Typed::Distinct(left, right) => left.any(is) || right.any(is),
             Typed::Not(inner)
             | Typed::IsNull(inner)
             | Typed::Convert(inner, _)

@@ -21,12 +21,7 @@ impl Planner<'_> {
             let text = format!("{clause} is not allowed with UNION/INTERSECT/EXCEPT");
             return Err(SqlError::new("0A000", text));
         }
-        let first = Select {
-            unions: Vec::new(),
-            order: Vec::new(),
-            limit: None,
-            ..select.clone()
-        };
+        let first = Select { unions: Vec::new(), order: Vec::new(), limit: None, ..select.clone() };
         let branches: Vec<(bool, &Select)> =
             [(true, &first)].into_iter().chain(select.unions.iter().map(|(all, one)| (*all, one))).collect();
         let types = self.types(&branches, outer)?;
@@ -65,11 +60,7 @@ impl Planner<'_> {
     }
 
     /// The types of the columns that several SELECTs have together.
-    fn types(
-        &mut self,
-        branches: &[(bool, &Select)],
-        outer: Option<&Scope>,
-    ) -> Result<Vec<Type>, SqlError> {
+    fn types(&mut self, branches: &[(bool, &Select)], outer: Option<&Scope>) -> Result<Vec<Type>, SqlError> {
         let known = self.subqueries.len();
         let mut types: Vec<Type> = Vec::new();
         for (at, (_, branch)) in branches.iter().enumerate() {

@@ -32,7 +32,9 @@ pub(super) fn create(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if at.takes("index") {
         return index(at, unique);
     }
-    Err(SqlError::unsupported("CREATE of anything but a table, a sequence, an index, a domain, an enum or a function"))
+    Err(SqlError::unsupported(
+        "CREATE of anything but a table, a sequence, an index, a domain, an enum or a function",
+    ))
 }
 
 fn table(at: &mut Cursor<'_>, unlogged: bool) -> Result<Statement, SqlError> {
@@ -83,11 +85,7 @@ fn check(at: &mut Cursor<'_>, name: Option<String>) -> Result<Check, SqlError> {
     Ok(Check { name, condition })
 }
 
-fn column(
-    at: &mut Cursor<'_>,
-    keys: &mut Vec<Key>,
-    checks: &mut Vec<Check>,
-) -> Result<Column, SqlError> {
+fn column(at: &mut Cursor<'_>, keys: &mut Vec<Key>, checks: &mut Vec<Check>) -> Result<Column, SqlError> {
     let name = at.name()?;
     let serial =
         [("serial", Type::Int4), ("serial4", Type::Int4), ("bigserial", Type::Int8), ("serial8", Type::Int8)];

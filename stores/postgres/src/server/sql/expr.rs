@@ -46,7 +46,8 @@ fn test(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut value = comparison(at)?;
     while at.takes("is") {
         let not = at.takes("not");
-        let is = |value, truth| Expr::Not(Box::new(Expr::Distinct(Box::new(value), Box::new(Expr::Bool(truth)))));
+        let is =
+            |value, truth| Expr::Not(Box::new(Expr::Distinct(Box::new(value), Box::new(Expr::Bool(truth)))));
         value = if at.takes("null") || at.takes("unknown") {
             Expr::IsNull(Box::new(value))
         } else if at.takes("true") {
@@ -123,13 +124,9 @@ fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         let low = Box::new(concatenation(at)?);
         at.word("and")?;
         let high = Box::new(concatenation(at)?);
-        let compare = |operator, right| {
-            Box::new(Expr::Binary { operator, left: Box::new(value.clone()), right })
-        };
-        let between = Expr::And(
-            compare(Operator::GreaterOrEqual, low),
-            compare(Operator::LessOrEqual, high),
-        );
+        let compare =
+            |operator, right| Box::new(Expr::Binary { operator, left: Box::new(value.clone()), right });
+        let between = Expr::And(compare(Operator::GreaterOrEqual, low), compare(Operator::LessOrEqual, high));
         return Ok(if not { Expr::Not(Box::new(between)) } else { between });
     }
     if not {
@@ -171,11 +168,12 @@ impl Cursor<'_> {
 }
 
 /// Operators of no other level.
-const OTHERS: [(&str, Operator); 4] = [
+const OTHERS: [(&str, Operator); 5] = [
     ("||", Operator::Concat),
     ("->", Operator::Member),
     ("->>", Operator::MemberText),
     ("?", Operator::Has),
+    ("~", Operator::Matches),
 ];
 
 fn concatenation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {

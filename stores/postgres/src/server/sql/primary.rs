@@ -168,13 +168,29 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     }
     if name == "count" && at.takes_sign("*") {
         at.sign(")")?;
-        at.refuse(&["filter", "over"])?;
-        return Ok(Expr::CountRows);
+        at.refuse(&["over"])?;
+        let Some(filter) = only(at)? else { return Ok(Expr::CountRows) };
+        // What is null is not counted.
+        let case = Expr::Case { arms: vec![(filter, Expr::Bool(true))], otherwise: None };
+        return Ok(Expr::Call { name, args: vec![case] });
     }
     at.refuse(&["distinct"])?;
     let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
     at.refuse(&["filter", "over", "within"])?;
     Ok(Expr::Call { name, args })
+}
+
+/// FILTER of an aggregate, if it comes next.
+fn only(at: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {
+    if !at.is_word("filter") || !at.is_sign_after("(") {
+        return Ok(None);
+    }
+    at.step();
+    at.step();
+    at.word("where")?;
+    let condition = at.expr()?;
+    at.sign(")")?;
+    Ok(Some(condition))
 }
 
 /// `ARRAY[...]` or `ARRAY(SELECT ...)`.

@@ -29,7 +29,10 @@ pub(crate) enum TableSource {
     Name,
     Query(Box<Select>),
     /// The function of the name, and the columns of its result where the statement gives their types.
-    Call { args: Vec<Expr>, columns: Vec<(String, TypeName)> },
+    Call {
+        args: Vec<Expr>,
+        columns: Vec<(String, TypeName)>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,6 +197,8 @@ pub(crate) enum Operator {
     MemberText,
     /// `?`.
     Has,
+    /// `~`.
+    Matches,
 }
 
 impl Operator {
@@ -215,6 +220,7 @@ impl Operator {
             Operator::Member => "->",
             Operator::MemberText => "->>",
             Operator::Has => "?",
+            Operator::Matches => "~",
         }
     }
 
