@@ -314,8 +314,8 @@ fn statements_are_prepared_with_types_and_without() {
             let set = "UPDATE resource SET value = $2 WHERE key = $1";
             let changed = client.execute_typed(set, &[(&"k", Type::TEXT), (&7_i64, Type::INT8)]).await;
             assert_eq!(changed.unwrap(), 1);
-            let get = "SELECT value / 2 FROM resource";
-            assert!(client.query_typed(get, &[]).await.is_err(), "no division is modelled");
+            let get = "SELECT sqrt(value) FROM resource";
+            assert!(client.query_typed(get, &[]).await.is_err(), "no root is modelled");
             let get = "SELECT value, key, pg_backend_pid(), value = 7 FROM resource WHERE key = $1";
             let rows = client.query_typed(get, &[(&"k", Type::TEXT)]).await.unwrap();
             let row: (i64, &str, i32, bool) =

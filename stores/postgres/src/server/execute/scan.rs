@@ -18,7 +18,7 @@ pub(super) fn scan(
     filter: Option<&Typed>,
 ) -> Result<VecDeque<Tid>, Stop> {
     present(at.scene, schema)?;
-    for (nth, key) in schema.keys.iter().enumerate() {
+    for (nth, key) in schema.keys.iter().enumerate().filter(|(_, key)| key.is_plain()) {
         let named: Option<Vec<&Typed>> =
             key.columns.iter().map(|column| equal_to(filter?, *column)).collect();
         let Some(named) = named else { continue };

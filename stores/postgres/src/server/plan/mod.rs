@@ -1,15 +1,26 @@
 //! The meaning of a statement in a database: names looked up, types found, literals read.
 
+mod aggregate;
+mod call;
+mod cast;
 mod columns;
 mod convert;
 mod expr;
 mod function;
+mod insert;
+mod items;
+mod operators;
 mod planner;
-mod rows;
+mod polymorphic;
+mod rules;
+mod select;
+mod sources;
 mod statement;
 mod system;
 mod tables;
 mod typed;
+mod union;
+mod write;
 
 pub(crate) use convert::{convert, in_range};
 pub(crate) use function::{Function, LockCall};
