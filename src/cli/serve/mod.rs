@@ -71,7 +71,7 @@ pub(crate) struct ServeArgs {
     /// Take the lines that steer it from connections to this port of the loopback interface as well
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) control: Option<u16>,
-    /// The version of Redis that the nodes behave like, where versions differ: 7.0 or 7.2
+    /// The version of Redis that the nodes behave like, where versions differ: 7.0, 7.2, 7.4, 8.0, 8.4, valkey-8.1 or valkey-9.0
     #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
     pub(crate) version: Version,
     /// The seed of all random choices
@@ -308,11 +308,10 @@ fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
 fn version(text: &str) -> Result<Version, String> {
-    match text {
-        "7.0" => Ok(Version::V7_0),
-        "7.2" => Ok(Version::V7_2),
-        _ => Err(format!("there is no version `{text}` here; there are 7.0 and 7.2")),
-    }
+    Version::named(text).ok_or_else(|| {
+        let names: Vec<&str> = Version::NAMED.iter().map(|(name, _)| *name).collect();
+        format!("there is no version `{text}` here; there are {}", names.join(", "))
+    })
 }
 
 fn latency(text: &str) -> Result<Range<Duration>, String> {
