@@ -2,12 +2,11 @@
 
 use super::calls::Calls;
 use super::hash::hash;
-use super::pure::pure;
 use super::scene::{Effect, Scene, Signal, Stop};
 use super::system::{type_name, type_of};
 use crate::protocol::{EPOCH_S, Float, Interval, SqlError, Value};
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
-use crate::server::plan::{Function, LockCall, folded_name};
+use crate::server::plan::{Function, LockCall, folded_name, pure};
 use crate::server::settings::VERSION;
 
 /// Calls a function, unless it was called already in this computation.

@@ -76,6 +76,8 @@ pub(crate) enum Function {
     JsonbExists,
     /// `~`; no function that has a name itself.
     Matches,
+    /// The first characters of each text of an array; no function that has a name itself.
+    LeftAll,
     /// The seconds since 1970, or of a span.
     Epoch,
     Floor,
@@ -224,6 +226,7 @@ impl Function {
             | Function::Slice
             | Function::JsonBuildObject
             | Function::JsonbBuildObject
+            | Function::LeftAll
             | Function::Matches => &[],
         }
     }
@@ -268,6 +271,7 @@ impl Function {
             | Function::Array
             | Function::ArrayAppend
             | Function::Element
+            | Function::LeftAll
             | Function::Slice => last.unwrap_or(Type::Text),
         }
     }
@@ -291,6 +295,37 @@ impl Function {
                 | Function::SetConfig
                 | Function::Random
                 | Function::RandomUuid
+        )
+    }
+
+    /// True if its value depends on its arguments alone, whatever the settings are.
+    pub(super) fn is_immutable(self) -> bool {
+        matches!(
+            self,
+            Function::NullIf
+                | Function::StringToArray
+                | Function::Length
+                | Function::Left
+                | Function::Right
+                | Function::Lower
+                | Function::Upper
+                | Function::GetBit
+                | Function::Array
+                | Function::ArrayAppend
+                | Function::ArrayLength
+                | Function::Cardinality
+                | Function::Element
+                | Function::Slice
+                | Function::JsonbSet
+                | Function::JsonbTypeof
+                | Function::Member
+                | Function::MemberText
+                | Function::JsonbExists
+                | Function::Matches
+                | Function::LeftAll
+                | Function::Floor
+                | Function::Ceil
+                | Function::Round
         )
     }
 

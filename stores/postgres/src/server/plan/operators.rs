@@ -1,6 +1,6 @@
 //! Operators: the types of their sides and of their results.
 
-use super::cast::{folded, is_open};
+use super::cast::{folded, is_open, made};
 use super::columns::Scope;
 use super::convert::{comparable, in_range};
 use super::function::Function;
@@ -52,7 +52,7 @@ impl Planner<'_> {
             Operator::Matches => {
                 let (text, pattern) =
                     (self.cast(scope, left, Type::Text)?, self.cast(scope, right, Type::Text)?);
-                return Ok((Typed::Call(Function::Matches, vec![text, pattern]), Type::Bool));
+                return Ok((made(Function::Matches, vec![text, pattern])?, Type::Bool));
             }
             Operator::Power => {
                 let left = self.cast(scope, left, Type::Float8)?;
@@ -131,7 +131,7 @@ impl Planner<'_> {
             Operator::MemberText => Function::MemberText,
             _ => Function::JsonbExists,
         };
-        Ok((Typed::Call(function, vec![json, key]), function.ty(None)))
+        Ok((made(function, vec![json, key])?, function.ty(None)))
     }
 }
 

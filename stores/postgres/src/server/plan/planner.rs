@@ -53,6 +53,8 @@ pub(super) struct Planner<'a> {
     pub(super) aggregates: Option<Vec<(Aggregate, Option<Typed>)>>,
     /// The arrays whose elements are rows of the SELECT that is planned, where it may have some.
     pub(super) sets: Option<Vec<Typed>>,
+    /// Where the statement is planned, if it may have none there.
+    pub(super) place: &'static str,
     /// How many columns come before those of these elements.
     pub(super) width: usize,
     /// How deep the calls of functions in SQL lie in each other.
@@ -69,6 +71,7 @@ impl<'a> Planner<'a> {
             parts,
             aggregates: None,
             sets: None,
+            place: "",
             width: 0,
             depth: 0,
         }

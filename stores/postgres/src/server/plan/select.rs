@@ -83,7 +83,9 @@ fn single(
     let (values, columns) = items(planner, &scope, &select.items, wanted)?;
     let aggregates = planner.aggregates.take().unwrap_or_default();
     let sets = planner.sets.take().unwrap_or_default();
+    let place = std::mem::replace(&mut planner.place, "WHERE");
     let filter = filter(planner, &scope, select.filter.as_ref())?;
+    planner.place = place;
     if !select.order.is_empty() && still(filter.as_ref()).is_err() {
         // PostgreSQL sorts before or after it calls the function, as its statistics have it.
         return Err(SqlError::unsupported("a function with an effect in the WHERE of a sorted SELECT"));

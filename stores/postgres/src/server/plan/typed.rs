@@ -34,7 +34,7 @@ impl Plan {
         }
         match &self.kind {
             Kind::Query(Query { items, from: None, wide: None, .. }) => {
-                !self.subqueries.is_empty() || items.iter().any(Typed::calls)
+                !self.subqueries.is_empty() || items.iter().any(|item| item.calls() || item.reads_labels())
             }
             kind => matches!(kind, Kind::Query(_)),
         }
@@ -333,6 +333,11 @@ impl Typed {
     /// True if it calls a function.
     pub(crate) fn calls(&self) -> bool {
         self.any(&|part| matches!(part, Typed::Call(..)))
+    }
+
+    /// True if a text is read as a label of an enum, which is not done before the statement is executed.
+    fn reads_labels(&self) -> bool {
+        self.any(&|part| matches!(part, Typed::Convert(_, Type::Enum(_))))
     }
 
     /// True if it has the same value for every row.

@@ -48,6 +48,10 @@ fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
             Ok(Expr::Quoted(text))
         }
         Kind::Param(0) => Err(SqlError::new("42P02", "there is no parameter $0")),
+        Kind::Param(nth) if at.in_body => {
+            at.step();
+            Ok(Expr::Column { table: None, name: format!("${nth}") })
+        }
         Kind::Param(nth) => {
             at.step();
             Ok(Expr::Param(nth))
@@ -255,5 +259,12 @@ fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 }
 
 fn number(digits: &str) -> Result<Expr, SqlError> {
-    digits.parse().map(Expr::Int).map_err(|_| SqlError::unsupported("a number that is no bigint"))
+    let refused = || SqlError::unsupported("a number that is no bigint");
+    match digits.split_once('.') {
+        None => digits.parse().map(Expr::Int).map_err(|_| refused()),
+        Some((whole, fraction)) if whole.len() <= 12 && !fraction.is_empty() && !fraction.contains('.') => {
+            Ok(Expr::Decimal(digits.to_owned()))
+        }
+        Some(_) => Err(refused()),
+    }
 }

@@ -243,6 +243,8 @@ pub(crate) enum Expr {
     Null,
     Bool(bool),
     Int(i64),
+    /// A number with a point, as it is written.
+    Decimal(String),
     /// A quoted literal.
     Quoted(String),
     /// `$n`, from 1.
