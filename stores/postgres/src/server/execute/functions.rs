@@ -123,6 +123,10 @@ fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<V
             let known = is_table || scene.sequences.get(&name).is_some();
             if known { Value::Text(name) } else { Value::Null }
         }
+        (Function::CurrentSetting, [Value::Text(name), or_null @ ..]) => match scene.settings.show(name) {
+            Err(_) if or_null.first() == Some(&Value::Bool(true)) => Value::Null,
+            shown => Value::Text(shown?),
+        },
         (Function::Epoch, [point]) => epoch(point)?,
         (Function::ToRegtype, [Value::Text(name)]) => type_of(name)?,
         (Function::TypeName, [Value::Int(oid)]) => type_name(*oid),

@@ -27,7 +27,8 @@ impl Planner<'_> {
         };
         if matches!(function, Function::Coalesce | Function::Greatest | Function::Least) {
             let upper = [(Function::Greatest, "GREATEST"), (Function::Least, "LEAST")];
-            let named = upper.iter().find(|(known, _)| *known == function).map_or("COALESCE", |(_, name)| name);
+            let named =
+                upper.iter().find(|(known, _)| *known == function).map_or("COALESCE", |(_, name)| name);
             let (sets, place) = (self.sets.take(), std::mem::replace(&mut self.place, named));
             let values: Vec<&Expr> = args.iter().collect();
             let ty = self.common(scope, &values, wanted)?;

@@ -120,7 +120,9 @@ pub(super) fn made(function: Function, args: Vec<Typed>) -> Result<Typed, SqlErr
         _ => None,
     };
     match args.iter().map(constant).collect::<Option<Vec<_>>>().filter(|_| function.is_immutable()) {
-        Some(values) if function.is_strict() && values.contains(&Value::Null) => Ok(Typed::Const(Value::Null)),
+        Some(values) if function.is_strict() && values.contains(&Value::Null) => {
+            Ok(Typed::Const(Value::Null))
+        }
         Some(values) => pure(function, &values).map(Typed::Const),
         None => Ok(Typed::Call(function, args)),
     }

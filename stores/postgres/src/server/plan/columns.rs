@@ -192,6 +192,7 @@ fn naming(expr: &Expr) -> Option<(String, bool)> {
     match expr {
         Expr::Column { name, .. } | Expr::Call { name, .. } => firm(name),
         Expr::CountRows => firm("count"),
+        Expr::RowNumber(..) => firm("row_number"),
         Expr::Exists(_) => firm("exists"),
         Expr::Array(_) | Expr::ArrayQuery(_) => firm("array"),
         Expr::Case { otherwise, .. } => match otherwise.as_deref().and_then(naming) {

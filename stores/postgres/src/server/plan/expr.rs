@@ -80,6 +80,7 @@ impl Planner<'_> {
                 let updated = Typed::Updated;
                 (if unequal { updated } else { Typed::Not(Box::new(updated)) }, Type::Bool)
             }
+            Expr::RowNumber(partition, order) => return self.row_number(scope, partition, order),
             Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None),
             Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
                 (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg)),

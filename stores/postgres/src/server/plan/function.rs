@@ -42,6 +42,8 @@ pub(crate) enum Function {
     CurrentDatabase,
     /// Sets a parameter of the session, or of the transaction.
     SetConfig,
+    /// A parameter of the session by its name.
+    CurrentSetting,
     /// A relation by its name; null if there is none.
     ToRegclass,
     NullIf,
@@ -98,7 +100,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 52] = [
+const NAMES: [(&str, Function); 53] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -125,6 +127,7 @@ const NAMES: [(&str, Function); 52] = [
     ("current_schema", Function::CurrentSchema),
     ("current_database", Function::CurrentDatabase),
     ("set_config", Function::SetConfig),
+    ("current_setting", Function::CurrentSetting),
     ("to_regclass", Function::ToRegclass),
     ("nullif", Function::NullIf),
     ("concat", Function::Concat),
@@ -195,6 +198,7 @@ impl Function {
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
             ],
+            Function::CurrentSetting => &[&[Type::Text], &[Type::Text, Type::Bool]],
             Function::JsonbTypeof => &[&[Type::Jsonb]],
             Function::JsonbExists => &[&[Type::Jsonb, Type::Text]],
             Function::Member | Function::MemberText => {
@@ -259,7 +263,7 @@ impl Function {
             Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
                 Type::Text
             }
-            Function::JsonbTypeof | Function::MemberText => Type::Text,
+            Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
             Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
             Function::JsonbExists | Function::Matches => Type::Bool,
             Function::JsonBuildObject => Type::Json,

@@ -22,6 +22,7 @@ impl Planner<'_> {
         let meets = |ty| match (operator, ty) {
             (Operator::Plus, Type::Timestamp | Type::Timestamptz) => Type::Interval,
             (Operator::Times, Type::Interval) => Type::Float8,
+            (Operator::Minus, Type::Jsonb) => Type::Text,
             // Values of `character varying` are compared as `text`.
             (_, Type::Varchar(_)) => Type::Text,
             (_, ty) => ty,
@@ -163,6 +164,7 @@ fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
     }
     let counts = |ty: Type| ty.is_integer() || ty == Type::Float8;
     match (operator, left, right) {
+        (Operator::Minus, Type::Jsonb, ty) if ty.is_text() => Some(Type::Jsonb),
         (Operator::Plus | Operator::Minus, Type::Interval, Type::Interval) => Some(Type::Interval),
         (Operator::Plus | Operator::Minus, point, Type::Interval) if is_point(point) => Some(point),
         (Operator::Plus, Type::Interval, point) if is_point(point) => Some(point),

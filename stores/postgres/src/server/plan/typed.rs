@@ -163,6 +163,7 @@ impl Query {
                     || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
                     || wide.aggregates.iter().filter_map(|(_, value)| value.as_ref()).any(reads)
                     || wide.sets.iter().any(reads)
+                    || wide.numbers.iter().any(|one| one.partition.iter().any(reads) || sorts(&one.order))
             })
     }
 }
@@ -175,11 +176,20 @@ pub(crate) struct Wide {
     pub(crate) filter: Option<Typed>,
     /// The aggregates; they are the columns that the items name, if there are any.
     pub(crate) aggregates: Vec<(Aggregate, Option<Typed>)>,
+    /// What the rows are numbered by; the numbers come behind its columns.
+    pub(crate) numbers: Vec<Numbering>,
     /// Arrays whose elements make rows of each row; they come behind its columns.
     pub(crate) sets: Vec<Typed>,
     pub(crate) distinct: bool,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limit: Option<Typed>,
+}
+
+/// How rows are numbered: those of the same values together, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    pub(crate) partition: Vec<Typed>,
+    pub(crate) order: Vec<SortKey>,
 }
 
 /// A table of a statement with several.

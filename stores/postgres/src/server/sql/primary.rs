@@ -180,8 +180,29 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     }
     at.refuse(&["distinct"])?;
     let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
+    if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
+        return numbered(at);
+    }
     at.refuse(&["filter", "over", "within"])?;
     Ok(Expr::Call { name, args })
+}
+
+/// What comes after `row_number()`.
+fn numbered(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    at.step();
+    at.step();
+    let mut partition = Vec::new();
+    if at.takes("partition") {
+        at.word("by")?;
+        partition.push(at.expr()?);
+        while at.takes_sign(",") {
+            partition.push(at.expr()?);
+        }
+    }
+    let order = at.order()?;
+    at.refuse(&["rows", "range", "groups"])?;
+    at.sign(")")?;
+    Ok(Expr::RowNumber(partition, order))
 }
 
 /// FILTER of an aggregate, if it comes next.

@@ -286,6 +286,8 @@ pub(crate) enum Expr {
     Element(Box<Expr>, Box<Expr>),
     /// `array[from:to]`.
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `row_number() OVER (PARTITION BY ... ORDER BY ...)`.
+    RowNumber(Vec<Expr>, Vec<Order>),
     /// `count(*)`.
     CountRows,
     Case {
