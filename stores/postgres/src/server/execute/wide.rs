@@ -150,22 +150,34 @@ impl Context<'_, '_> {
         Ok(rows)
     }
 
-    /// Puts the numbers of rows behind their columns.
-    fn number(&mut self, numbering: &Numbering, all: &mut [Vec<Value>], outer: &[Value]) -> Result<(), Stop> {
+    /// Puts the numbers of rows behind their columns. The rows come in the order in which they are numbered, as PostgreSQL sorts them for that.
+    fn number(
+        &mut self,
+        numbering: &Numbering,
+        all: &mut Vec<Vec<Value>>,
+        outer: &[Value],
+    ) -> Result<(), Stop> {
         let mut sorting = Vec::new();
-        for (place, row) in all.iter().enumerate() {
-            let rows = Rows { outer, ..Rows::of(row) };
+        for row in all.drain(..) {
+            let rows = Rows { outer, ..Rows::of(&row) };
             let mut of = |value: &Typed| self.eval(&mut Calls::default(), value, rows);
-            let part = numbering.partition.iter().map(&mut of).collect::<Result<Vec<_>, _>>()?;
+            // Nulls come last.
+            let part =
+                numbering.partition.iter().map(|value| of(value).map(|value| (value == Value::Null, value)));
+            let part = part.collect::<Result<Vec<_>, _>>()?;
             let keys = numbering.order.iter().map(|key| of(&key.value)).collect::<Result<Vec<_>, _>>()?;
-            sorting.push((part, keys, place));
+            sorting.push((part, keys, row));
         }
         sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
-        let mut number = 0;
-        for (at, (part, _, place)) in sorting.iter().enumerate() {
-            let is_next = at > 0 && sorting[at - 1].0 == *part;
-            number = if is_next { number + 1 } else { 1 };
-            all[*place].push(Value::Int(number));
+        let mut last: Option<(Vec<(bool, Value)>, i64)> = None;
+        for (part, _, mut row) in sorting {
+            let number = match &last {
+                Some((known, number)) if *known == part => number + 1,
+                _ => 1,
+            };
+            row.push(Value::Int(number));
+            all.push(row);
+            last = Some((part, number));
         }
         Ok(())
     }
