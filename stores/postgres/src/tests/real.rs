@@ -17,7 +17,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::real::{as_user, programs};
 
-use super::random::{self, Act, CLIENTS, SESSION, SET_UP, STEP_MS, Seen, Stage};
+use super::random::{self, Act, CLEAR, CLIENTS, SESSION, SET_UP, STEP_MS, Seen, Stage};
 use super::talk::{Server, Tame, describe, play, query, startup};
 use super::transcripts::{assert_same, scripts};
 
@@ -268,7 +268,7 @@ impl Stage for Real {
         }
         self.busy.clear();
         self.seen.clear();
-        self.ask(MONITOR, "DROP TABLE IF EXISTS t; DROP SEQUENCE IF EXISTS s");
+        self.ask(MONITOR, CLEAR);
         self.ask(MONITOR, SET_UP);
         CLIENTS.into_iter().for_each(|client| self.open(client));
     }

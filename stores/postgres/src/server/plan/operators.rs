@@ -9,6 +9,9 @@ use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::sql::{Expr, Operator};
 
+/// The two sides of an operator, with their types.
+type Sides = ((Typed, Type), (Typed, Type));
+
 impl Planner<'_> {
     /// Two expressions beside an operator.
     pub(super) fn sides(
@@ -17,7 +20,7 @@ impl Planner<'_> {
         operator: Operator,
         left: &Expr,
         right: &Expr,
-    ) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
+    ) -> Result<Sides, SqlError> {
         // A side whose type nothing says takes the other's, or that of a span beside a point of time.
         let meets = |ty| match (operator, ty) {
             (Operator::Plus, Type::Timestamp | Type::Timestamptz) => Type::Interval,
@@ -137,7 +140,7 @@ impl Planner<'_> {
 }
 
 /// Numbers of different kinds as numbers of the wider one.
-fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
+fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<Sides, SqlError> {
     let is_mixed =
         left.1.is_number() && right.1.is_number() && !(left.1.is_integer() && right.1.is_integer());
     if !is_mixed || left.1 == right.1 {

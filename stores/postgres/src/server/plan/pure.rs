@@ -39,7 +39,7 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
         (Function::StringToArray, [text, separator, rest @ ..]) => split(text, separator, rest.first()),
         (Function::Array, values) => Value::Array(values.to_vec()),
         (Function::ArrayAppend, [array, value]) => match array {
-            Value::Array(values) => Value::Array([&values[..], &[value.clone()]].concat()),
+            Value::Array(values) => Value::Array([&values[..], std::slice::from_ref(value)].concat()),
             _ => Value::Array(vec![value.clone()]),
         },
         (Function::ArrayLength, [Value::Array(values), Value::Int(dimension)]) => {
