@@ -57,6 +57,7 @@ const LATER: &[&str] = &[
     "wolverine-2691",
     "laravel-36337",
     "node-redlock-even",
+    "oban-py-32",
     "redis-py-2624",
     "redis-py-3847",
     "redis-semaphore-10",

@@ -104,6 +104,10 @@ pub struct Record<'t> {
     pub ended: Option<&'t Event>,
     /// When it was over: when it ended, or, if its lease ran out, when the store could have dropped it.
     pub over_at: Option<TrueTime>,
+    /// The key of its client's session, where records count as long as sessions.
+    pub(super) session: Option<&'t Key>,
+    /// The end of the session, and when it was over, while the record is there still.
+    pub(super) lapsed: Option<(&'t Event, TrueTime)>,
 }
 
 impl Granted<'_> {

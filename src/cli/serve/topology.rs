@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
 use picklock_redis::Redis;
@@ -24,6 +25,8 @@ pub(crate) enum Topology {
     Redlock(u16),
     /// One PostgreSQL server.
     Postgres,
+    /// A PostgreSQL server, its standby and their controller.
+    PostgresStandby,
     /// An etcd of so many members.
     Etcd(u16),
     /// A ZooKeeper of so many members.
@@ -42,7 +45,7 @@ pub(super) enum Kind {
 impl Topology {
     pub(super) fn kind(self) -> Kind {
         match self {
-            Topology::Postgres => Kind::Postgres,
+            Topology::Postgres | Topology::PostgresStandby => Kind::Postgres,
             Topology::Etcd(_) => Kind::Etcd,
             Topology::ZooKeeper(_) => Kind::ZooKeeper,
             _ => Kind::Redis,
@@ -100,6 +103,7 @@ impl FromStr for Topology {
             "replicated" => Ok(Topology::Replicated),
             "sentinel" => Ok(Topology::Sentinel),
             "postgres" => Ok(Topology::Postgres),
+            "postgres-standby" => Ok(Topology::PostgresStandby),
             _ => {
                 let count = |prefix: &str, most: u16| {
                     let count: Option<u16> = text.strip_prefix(prefix).and_then(|count| count.parse().ok());
@@ -110,8 +114,8 @@ impl FromStr for Topology {
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
                 nodes.or_else(etcd).or_else(zookeeper).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, redlock:N with N \
-                         from 1 to {NODES_MAX}, etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, postgres-standby, \
+                         redlock:N with N from 1 to {NODES_MAX}, etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -127,6 +131,7 @@ impl fmt::Display for Topology {
             Topology::Sentinel => f.write_str("sentinel"),
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
             Topology::Postgres => f.write_str("postgres"),
+            Topology::PostgresStandby => f.write_str("postgres-standby"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
             Topology::ZooKeeper(members) => write!(f, "zookeeper:{members}"),
         }
@@ -146,6 +151,9 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
+    if topology == Topology::PostgresStandby {
+        return postgres_standby();
+    }
     let primary = |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what };
     let replica = |nth: u16| Server {
         member: member(format!("replica-{nth}"), 1, Role::Follower),
@@ -156,13 +164,28 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {
-        Topology::Single | Topology::Postgres => (1, 0, 0),
+        Topology::Single | Topology::Postgres | Topology::PostgresStandby => (1, 0, 0),
         Topology::Redlock(nodes) | Topology::Etcd(nodes) | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };
     let replicas = (1..=replicas).map(replica);
     (1..=primaries).map(primary).chain(replicas).chain((1..=sentinels).map(sentinel)).collect()
+}
+
+/// A PostgreSQL server and its standby, to which clients go, and the controller that promotes the standby.
+fn postgres_standby() -> Vec<Server> {
+    let replicated = picklock_sim::store::Topology { stores: 1, replicated: true };
+    let members = Postgres::default().members(replicated, &Settings::default());
+    let server = |member: Member| {
+        let what = match member.role {
+            Role::Leader => "PostgreSQL, the primary: any user, any database, no password",
+            Role::Follower => "its standby, which takes writes once it is promoted",
+            _ => "their controller, which no client uses",
+        };
+        Server { member, what }
+    };
+    members.into_iter().map(server).collect()
 }
 
 /// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can

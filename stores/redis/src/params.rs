@@ -39,5 +39,13 @@ pub(crate) const MAX_LAG: Param<OneSpan> = Param {
     doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
 };
 
+/// The version that the servers are of.
+pub(crate) const VERSION: Param<Word> = Param {
+    name: "version",
+    domain: Word(&["7.0", "7.2", "7.4", "8.0", "8.4", "valkey-8.1", "valkey-9.0"]),
+    default: "7.0",
+    doc: "the version of Redis, or of Valkey, that a store behaves like; a design that needs a later one has that",
+};
+
 /// All of them.
-pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG];
+pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG, VERSION];

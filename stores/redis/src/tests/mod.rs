@@ -9,4 +9,5 @@ mod planned;
 mod real;
 mod replication;
 mod sessions;
+mod versions;
 mod world;

@@ -146,8 +146,8 @@ impl<'a> Options<'a> {
         let protocol = if self.protocol == Protocol::Three { 3 } else { 2 };
         let pair = |name: &str, value: Reply| (Reply::text(name), value);
         let mut pairs = vec![
-            pair("server", Reply::text("redis")),
-            pair("version", Reply::text(version.text())),
+            pair("server", Reply::text(version.of_valkey().map_or("redis", |_| "valkey"))),
+            pair("version", Reply::text(version.of_valkey().unwrap_or(version.text()))),
             pair("proto", Reply::Integer(protocol)),
             pair("id", Reply::Integer(session.id.number())),
             pair("mode", Reply::text(mode)),

@@ -63,6 +63,9 @@ fn server(node: &Node, text: &mut String) {
     let micros = node.store.now.as_nanos() / 1_000;
     let hz = node.parameter_named("hz");
     lines(text, &[("redis_version", &node.store.version.text())]);
+    if let Some(valkey) = node.store.version.of_valkey() {
+        lines(text, &[("server_name", &"valkey"), ("valkey_version", &valkey)]);
+    }
     text.push_str(constant!(
         "redis_git_sha1": "00000000",
         "redis_git_dirty": 0,

@@ -1,6 +1,6 @@
 //! The table of commands: name, arity, what each may do, and the function that does it.
 //!
-//! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`).
+//! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`), and of later versions for what only these have.
 
 use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, scripting};
@@ -44,6 +44,8 @@ static ROWS: &[Command] = &[
     write("decr", 2, counters::decr),
     write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
+    write("delex", -2, strings::delex),
+    write("delifeq", 3, strings::delifeq),
     serve("discard", 1, transactions::discard),
     read("dump", 2, payload::dump),
     read("echo", 2, connection::echo),
