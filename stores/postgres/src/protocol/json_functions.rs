@@ -1,4 +1,4 @@
-//! What operators and functions make of a `jsonb`, which is kept as text in its one form.
+//! Operators and functions of `jsonb`, which is kept as text in its one form.
 //!
 //! Source: PostgreSQL 15, "JSON Functions and Operators"; `utils/adt/jsonb_op.c` and `jsonfuncs.c`.
 
