@@ -1,4 +1,4 @@
-//! What operators and functions make of a `jsonb`, which is kept as text in its one form.
+//! Operators and functions of `jsonb`, which is kept as text in its one form.
 //!
 //! Source: PostgreSQL 15, "JSON Functions and Operators"; `utils/adt/jsonb_op.c` and `jsonfuncs.c`.
 
@@ -47,6 +47,22 @@ pub(crate) fn json_of_place(json: &str, place: i64) -> Result<Option<String>, Sq
 /// The same as text.
 pub(crate) fn json_text_of_place(json: &str, place: i64) -> Result<Option<String>, SqlError> {
     Ok(element(parse(json)?, place).and_then(|value| text(&value)))
+}
+
+/// An object without a key, or an array without the elements that are this text: `-`.
+pub(crate) fn json_without(json: &str, key: &str) -> Result<String, SqlError> {
+    let value = match parse(json)? {
+        Json::Object(mut pairs) => {
+            pairs.retain(|(known, _)| known != key);
+            Json::Object(pairs)
+        }
+        Json::Array(mut values) => {
+            values.retain(|value| !matches!(value, Json::Text(text) if text == key));
+            Json::Array(values)
+        }
+        _ => return Err(SqlError::new("22023", "cannot delete from scalar")),
+    };
+    Ok(shown(&value))
 }
 
 /// True if a text is a key of an object, or an element of an array, or the value itself: `?`.

@@ -31,7 +31,7 @@ pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
 pub(crate) use interval::Interval;
 pub(crate) use json_functions::{
     json_has, json_joined, json_of_key, json_of_place, json_set, json_text_of_key, json_text_of_place,
-    json_type_of,
+    json_type_of, json_without,
 };
 pub(crate) use json_made::{json_object, json_records};
 pub(crate) use time::{EPOCH_S, timestamp};

@@ -107,6 +107,7 @@ impl Record {
         records.extend(heap.catalogue.routines().map(|routine| Record::routine(Arc::clone(routine))));
         for (schema, rows) in heap.catalogue.committed() {
             records.push(Record::table(Arc::clone(schema)));
+            let rows = rows.filter(|_| !schema.unlogged);
             records.extend(rows.map(|(tid, row)| {
                 let place = Place { table: Arc::clone(&schema.name), tid };
                 Record::row(place, Some(Arc::clone(row)))

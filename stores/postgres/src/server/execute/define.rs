@@ -137,9 +137,11 @@ pub(super) fn create_index(
     // One that is not unique changes nothing but the time that a statement takes.
     let Some(key) = key else { return Ok("CREATE INDEX".to_owned()) };
     let name = &schema.name;
-    let catalogue = &scene.heap.catalogue;
-    if catalogue.table(name).is_none_or(|table| table.creator.is_some())
-        || !scene.heap.is_quiet(scene.actor.top, name)
+    let top = scene.actor.top;
+    let creator = scene.heap.catalogue.table(name).map(|table| table.creator);
+    let is_own = creator.flatten().is_some_and(|(creator, _)| creator == top);
+    if creator.is_none_or(|creator| creator.is_some() && !is_own)
+        || !is_own && !scene.heap.is_quiet(top, name)
     {
         return Err(SqlError::unsupported("an index of a table that transactions are changing").into());
     }
@@ -159,7 +161,8 @@ pub(super) fn create_index(
         return Err(SqlError::new("23505", text).with_detail(detail).into());
     }
     scene.heap.add_key(name, key.clone());
-    if let Some(table) = scene.heap.catalogue.table(name) {
+    // The log has a new table with its keys when its transaction is committed.
+    if let Some(table) = scene.heap.catalogue.table(name).filter(|_| !is_own) {
         scene.effects.push(Effect::Keyed(Arc::clone(&table.schema)));
     }
     Ok("CREATE INDEX".to_owned())

@@ -2,12 +2,11 @@
 
 use super::calls::Calls;
 use super::hash::hash;
-use super::pure::pure;
 use super::scene::{Effect, Scene, Signal, Stop};
 use super::system::{type_name, type_of};
 use crate::protocol::{EPOCH_S, Float, Interval, SqlError, Value};
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
-use crate::server::plan::{Function, LockCall, folded_name};
+use crate::server::plan::{Function, LockCall, folded_name, pure};
 use crate::server::settings::VERSION;
 
 /// Calls a function, unless it was called already in this computation.
@@ -124,6 +123,10 @@ fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<V
             let known = is_table || scene.sequences.get(&name).is_some();
             if known { Value::Text(name) } else { Value::Null }
         }
+        (Function::CurrentSetting, [Value::Text(name), or_null @ ..]) => match scene.settings.show(name) {
+            Err(_) if or_null.first() == Some(&Value::Bool(true)) => Value::Null,
+            shown => Value::Text(shown?),
+        },
         (Function::Epoch, [point]) => epoch(point)?,
         (Function::ToRegtype, [Value::Text(name)]) => type_of(name)?,
         (Function::TypeName, [Value::Int(oid)]) => type_name(*oid),

@@ -15,8 +15,6 @@ mod insert;
 mod operators;
 mod order;
 mod parts;
-mod pattern;
-mod pure;
 mod query;
 mod run;
 mod scan;

@@ -54,6 +54,10 @@ fn equal_to(filter: &Typed, column: usize) -> Option<&Typed> {
 /// Refuses a table that is gone: a statement may have been planned before the creation of its table was rolled back.
 pub(super) fn present(scene: &Scene<'_>, schema: &Schema) -> Result<(), SqlError> {
     let missing = || SqlError::new("42P01", format!("relation \"{}\" does not exist", schema.name));
+    if schema.unlogged && scene.in_recovery {
+        let text = "cannot access temporary or unlogged relations during recovery";
+        return Err(SqlError::new("0A000", text));
+    }
     scene.heap.catalogue.schema(scene.actor.top, &schema.name).map(drop).ok_or_else(missing)
 }
 

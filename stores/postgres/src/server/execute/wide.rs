@@ -16,7 +16,7 @@ use super::scan::{place, scan};
 use super::scene::{Effect, Stop};
 use crate::protocol::{Value, json_records};
 use crate::server::data::{Row, Schema, Tid};
-use crate::server::plan::{Aggregate, Origin, Source, Typed, Wide};
+use crate::server::plan::{Aggregate, Numbering, Origin, Source, Typed, Wide};
 use crate::server::sql::Operator;
 
 impl QueryRun {
@@ -56,12 +56,17 @@ impl QueryRun {
 
 /// The rows in their order, or the one of the aggregates.
 fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDeque<Vec<Value>>, Stop> {
-    let mut sorting = Vec::new();
+    let (mut sorting, mut fitting) = (Vec::new(), Vec::new());
     for row in at.joined(&wide.sources, &[], outer)? {
         let rows = Rows { outer, ..Rows::of(&row) };
-        if !at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
-            continue;
+        if at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
+            fitting.push(row);
         }
+    }
+    for numbering in &wide.numbers {
+        at.number(numbering, &mut fitting, outer)?;
+    }
+    for row in fitting {
         for row in at.spread(&wide.sets, &row, outer)? {
             let rows = Rows { outer, ..Rows::of(&row) };
             let keys = wide.order.iter().map(|key| at.eval(&mut Calls::default(), &key.value, rows));
@@ -143,6 +148,38 @@ impl Context<'_, '_> {
             rows = met;
         }
         Ok(rows)
+    }
+
+    /// Puts the numbers of rows behind their columns. The rows come in the order in which they are numbered, as PostgreSQL sorts them for that.
+    fn number(
+        &mut self,
+        numbering: &Numbering,
+        all: &mut Vec<Vec<Value>>,
+        outer: &[Value],
+    ) -> Result<(), Stop> {
+        let mut sorting = Vec::new();
+        for row in all.drain(..) {
+            let rows = Rows { outer, ..Rows::of(&row) };
+            let mut of = |value: &Typed| self.eval(&mut Calls::default(), value, rows);
+            // Nulls come last.
+            let part =
+                numbering.partition.iter().map(|value| of(value).map(|value| (value == Value::Null, value)));
+            let part = part.collect::<Result<Vec<_>, _>>()?;
+            let keys = numbering.order.iter().map(|key| of(&key.value)).collect::<Result<Vec<_>, _>>()?;
+            sorting.push((part, keys, row));
+        }
+        sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
+        let mut last: Option<(Vec<(bool, Value)>, i64)> = None;
+        for (part, _, mut row) in sorting {
+            let number = match &last {
+                Some((known, number)) if *known == part => number + 1,
+                _ => 1,
+            };
+            row.push(Value::Int(number));
+            all.push(row);
+            last = Some((part, number));
+        }
+        Ok(())
     }
 
     /// A row for each element of the longest array, behind the columns of a row; a shorter array has nulls at its end. Without arrays the

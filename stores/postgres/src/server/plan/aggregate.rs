@@ -1,12 +1,44 @@
-//! Aggregates: which expressions have one, and their types.
+//! Aggregates, and numbers of rows: which expressions have one, and their types.
 
 use super::columns::Scope;
+use super::items::still;
 use super::planner::Planner;
-use super::typed::{Aggregate, Typed};
+use super::typed::{Aggregate, Numbering, SortKey, Typed};
 use crate::protocol::{Element, SqlError, Type};
-use crate::server::sql::Expr;
+use crate::server::sql::{Expr, Order};
 
 impl Planner<'_> {
+    /// `row_number()` as a column behind those of the row.
+    pub(super) fn row_number(
+        &mut self,
+        scope: &Scope,
+        partition: &[Expr],
+        order: &[Order],
+    ) -> Result<(Typed, Type), SqlError> {
+        let refused = || SqlError::unsupported("row_number in this place");
+        let mut numbers = self.numbers.take().ok_or_else(refused)?;
+        let partition = partition.iter().map(|value| Ok(self.expr(scope, value, None)?.0));
+        let partition = partition.collect::<Result<Vec<_>, SqlError>>()?;
+        let mut keys = Vec::new();
+        for Order { value, descends, nulls_first } in order {
+            let (value, _) = self.expr(scope, value, None)?;
+            keys.push(SortKey { value, descends: *descends, nulls_first: *nulls_first });
+        }
+        for value in partition.iter().chain(keys.iter().map(|key| &key.value)) {
+            still(Some(value))?;
+        }
+        let one = Numbering { partition, order: keys };
+        let at = match numbers.iter().position(|known| *known == one) {
+            Some(at) => at,
+            None => {
+                numbers.push(one);
+                numbers.len() - 1
+            }
+        };
+        self.numbers = Some(numbers);
+        Ok((Typed::Column(self.width + at), Type::Int8))
+    }
+
     /// An aggregate as a column of the one row of its SELECT.
     pub(super) fn aggregate(
         &mut self,

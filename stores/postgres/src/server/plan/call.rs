@@ -1,6 +1,6 @@
 //! Calls of functions: the forms of one function that fit its arguments.
 
-use super::cast::is_open;
+use super::cast::{folded, is_open, made};
 use super::columns::Scope;
 use super::function::Function;
 use super::planner::Planner;
@@ -26,12 +26,15 @@ impl Planner<'_> {
             };
         };
         if matches!(function, Function::Coalesce | Function::Greatest | Function::Least) {
-            let sets = self.sets.take();
+            let upper = [(Function::Greatest, "GREATEST"), (Function::Least, "LEAST")];
+            let named =
+                upper.iter().find(|(known, _)| *known == function).map_or("COALESCE", |(_, name)| name);
+            let (sets, place) = (self.sets.take(), std::mem::replace(&mut self.place, named));
             let values: Vec<&Expr> = args.iter().collect();
             let ty = self.common(scope, &values, wanted)?;
-            let args = args.iter().map(|arg| self.like(scope, arg, ty, &name.to_uppercase()));
+            let args = args.iter().map(|arg| self.like(scope, arg, ty, named));
             let args = args.collect::<Result<_, _>>()?;
-            self.sets = sets;
+            (self.sets, self.place) = (sets, place);
             return Ok((Typed::Call(function, args), ty));
         }
         if function.forms().is_empty() {
@@ -82,14 +85,14 @@ impl Planner<'_> {
         for (arg, ty) in args.iter().zip(*form) {
             let (value, found) = self.expr(scope, arg, Some(*ty))?;
             let is_float = *ty == Type::Float8 && found != Type::Float8 && found != Type::Unknown;
-            planned.push(if is_float { super::cast::folded(value, *ty)? } else { value });
+            planned.push(if is_float { folded(value, *ty)? } else { value });
         }
         if let (Function::NextVal | Function::CurrVal, [Typed::Const(Value::Text(name))]) =
             (function, &planned[..])
         {
             self.sequence(name)?;
         }
-        Ok((Typed::Call(function, planned), function.ty(form.last().copied())))
+        Ok((made(function, planned)?, function.ty(form.last().copied())))
     }
 }
 

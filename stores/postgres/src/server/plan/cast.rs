@@ -4,6 +4,7 @@ use super::columns::Scope;
 use super::convert::{castable, comparable, convert};
 use super::function::Function;
 use super::planner::Planner;
+use super::pure::pure;
 use super::typed::Typed;
 use crate::protocol::{Element, SqlError, Type, Value};
 use crate::server::sql::Expr;
@@ -30,7 +31,12 @@ impl Planner<'_> {
                 Type::Varchar(Some(len)) => {
                     let value = folded(value, Type::Text)?;
                     let len = Typed::Const(Value::Int(i64::from(len)));
-                    Ok(Typed::Call(Function::Left, vec![value, len]))
+                    made(Function::Left, vec![value, len])
+                }
+                Type::Array(Element::Varchar(Some(len))) => {
+                    let value = folded(value, ty.bare())?;
+                    let len = Typed::Const(Value::Int(i64::from(len)));
+                    made(Function::LeftAll, vec![value, len])
                 }
                 ty => folded(value, ty),
             };
@@ -45,8 +51,7 @@ impl Planner<'_> {
         otherwise: Option<&Expr>,
         wanted: Option<Type>,
     ) -> Result<(Typed, Type), SqlError> {
-        // Elements of an array make no rows of a part of it.
-        let sets = self.sets.take();
+        let (sets, place) = (self.sets.take(), std::mem::replace(&mut self.place, "CASE"));
         let values: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain(otherwise).collect();
         let ty = self.common(scope, &values, wanted)?;
         let mut planned = Vec::new();
@@ -58,7 +63,7 @@ impl Planner<'_> {
             Some(value) => Some(Box::new(self.like(scope, value, ty, "CASE")?)),
             None => None,
         };
-        self.sets = sets;
+        (self.sets, self.place) = (sets, place);
         Ok((Typed::Case(planned, otherwise), ty))
     }
 
@@ -108,9 +113,28 @@ pub(super) fn is_open(expr: &Expr) -> bool {
     matches!(expr, Expr::Quoted(_) | Expr::Null | Expr::Param(_))
 }
 
+/// A call; one of constants that always has the same value is carried out at once.
+pub(super) fn made(function: Function, args: Vec<Typed>) -> Result<Typed, SqlError> {
+    let constant = |arg: &Typed| match arg {
+        Typed::Const(value) => Some(value.clone()),
+        _ => None,
+    };
+    match args.iter().map(constant).collect::<Option<Vec<_>>>().filter(|_| function.is_immutable()) {
+        Some(values) if function.is_strict() && values.contains(&Value::Null) => {
+            Ok(Typed::Const(Value::Null))
+        }
+        Some(values) => pure(function, &values).map(Typed::Const),
+        None => Ok(Typed::Call(function, args)),
+    }
+}
+
 /// A conversion, carried out at once on a constant.
 pub(super) fn folded(value: Typed, ty: Type) -> Result<Typed, SqlError> {
     match value {
+        // The labels of an enum may change: a text is read as one when the statement is executed.
+        Typed::Const(Value::Text(text)) if matches!(ty, Type::Enum(_)) => {
+            Ok(Typed::Convert(Box::new(Typed::Const(Value::Text(text))), ty))
+        }
         Typed::Const(value) => convert(value, ty).map(Typed::Const),
         value => Ok(Typed::Convert(Box::new(value), ty)),
     }

@@ -67,11 +67,6 @@ impl Scope {
         Scope { arguments, ..Scope::default() }
     }
 
-    /// The argument of this number, from 1 on.
-    pub(super) fn argument(&self, nth: usize) -> Option<(Typed, Type)> {
-        self.arguments.get(nth.checked_sub(1)?).map(|(_, value, ty)| (value.clone(), *ty))
-    }
-
     /// How many columns the row of all tables has.
     pub(super) fn width(&self) -> usize {
         self.tables.iter().map(|(_, schema)| schema.columns.len()).sum()
@@ -105,8 +100,15 @@ impl Scope {
     }
 
     pub(super) fn find(&self, table: Option<&str>, name: &str) -> Result<Named, SqlError> {
-        if let Some((_, value, ty)) = self.arguments.iter().find(|(own, ..)| table.is_none() && own == name) {
-            return Ok(Named::Argument(value.clone(), *ty));
+        if !self.arguments.is_empty() && table.is_none() {
+            let number = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
+            let at = match number.and_then(|number| number.checked_sub(1)) {
+                Some(at) => Some(at),
+                None => self.arguments.iter().position(|(own, ..)| own == name),
+            };
+            if let Some((_, value, ty)) = at.and_then(|at| self.arguments.get(at)) {
+                return Ok(Named::Argument(value.clone(), *ty));
+            }
         }
         if SYSTEM.contains(&name) {
             return Err(SqlError::unsupported(format!("the system column {name}")));
@@ -181,29 +183,35 @@ pub(super) fn target_index(schema: &Schema, name: &str) -> Result<usize, SqlErro
 
 /// The name of a column of a result that is not given one.
 pub(super) fn name_of(expr: &Expr) -> String {
-    let none = || "?column?".to_owned();
+    naming(expr).map_or_else(|| "?column?".to_owned(), |(name, _)| name)
+}
+
+/// The name that an expression gives to its column; true for one that a cast around it does not replace.
+fn naming(expr: &Expr) -> Option<(String, bool)> {
+    let firm = |name: &str| Some((name.to_owned(), true));
     match expr {
-        Expr::Column { name, .. } | Expr::Call { name, .. } => name.clone(),
-        Expr::CountRows => "count".to_owned(),
-        Expr::Exists(_) => "exists".to_owned(),
-        Expr::Case { otherwise, .. } => match otherwise.as_deref().map(name_of) {
-            Some(name) if name != "?column?" => name,
-            _ => "case".to_owned(),
+        Expr::Column { name, .. } | Expr::Call { name, .. } => firm(name),
+        Expr::CountRows => firm("count"),
+        Expr::RowNumber(..) => firm("row_number"),
+        Expr::Exists(_) => firm("exists"),
+        Expr::Array(_) | Expr::ArrayQuery(_) => firm("array"),
+        Expr::Case { otherwise, .. } => match otherwise.as_deref().and_then(naming) {
+            Some((name, true)) => Some((name, true)),
+            _ => Some(("case".to_owned(), false)),
         },
-        Expr::Cast(inner, ty) => match name_of(inner) {
-            name if name == "?column?" => match ty {
-                TypeName::Known(ty) => ty.short_name().to_owned(),
-                TypeName::Named(name) | TypeName::ArrayOf(name) => name.clone(),
+        Expr::Cast(inner, ty) => match naming(inner) {
+            Some((name, true)) => Some((name, true)),
+            _ => match ty {
+                TypeName::Known(ty) => Some((ty.short_name().to_owned(), false)),
+                TypeName::Named(name) | TypeName::ArrayOf(name) => Some((name.clone(), false)),
             },
-            name => name,
         },
-        Expr::Array(_) | Expr::ArrayQuery(_) => "array".to_owned(),
-        Expr::Element(array, _) | Expr::Slice(array, _, _) => name_of(array),
+        Expr::Element(array, _) | Expr::Slice(array, _, _) => naming(array),
         Expr::Subquery(select) => match select.items.first() {
-            Some(Item::One { name: Some(name), .. }) => name.clone(),
-            Some(Item::One { value, name: None }) => name_of(value),
-            _ => none(),
+            Some(Item::One { name: Some(name), .. }) => firm(name),
+            Some(Item::One { value, name: None }) => naming(value),
+            _ => None,
         },
-        _ => none(),
+        _ => None,
     }
 }

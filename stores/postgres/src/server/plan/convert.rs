@@ -7,7 +7,7 @@ pub(super) fn comparable(a: Type, b: Type) -> bool {
     let is_point = |ty| matches!(ty, Type::Timestamp | Type::Timestamptz);
     let is_oid = |ty| matches!(ty, Type::Oid | Type::Regtype);
     b == Type::Unknown
-        || is_oid(a) && is_oid(b)
+        || is_oid(a) && (is_oid(b) || b.is_integer())
         || a == b
         || a.is_number() && b.is_number()
         || a.is_text() && b.is_text()

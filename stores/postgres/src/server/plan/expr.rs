@@ -9,7 +9,7 @@ use super::convert::comparable;
 use super::operators::no_operator;
 use super::planner::Planner;
 use super::typed::{Aggregate, Typed};
-use crate::protocol::{Element, SqlError, Type, Value};
+use crate::protocol::{Element, Interval, SqlError, Type, Value};
 use crate::server::sql::{Expr, Operator, Select};
 
 /// The most parameters that a statement may have, as in PostgreSQL.
@@ -52,14 +52,18 @@ impl Planner<'_> {
                 let ty = if Type::Int4.holds(*value) { Type::Int4 } else { Type::Int8 };
                 (Typed::Const(Value::Int(*value)), ty)
             }
+            Expr::Decimal(text) => {
+                let refused = || SqlError::unsupported("a number with so many digits behind its point");
+                let millionths = Interval::read(text).filter(|span| span.days == 0 && span.months == 0);
+                let fraction = text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+                let millionths = millionths.filter(|_| fraction <= 6).ok_or_else(refused)?.micros;
+                (Typed::Const(Value::Numeric(millionths)), Type::Numeric)
+            }
             Expr::Quoted(text) => {
                 let ty = wanted.unwrap_or(Type::Unknown);
                 (Typed::Const(ty.read(text)?), ty)
             }
-            Expr::Param(nth) => match scope.argument(*nth) {
-                Some(argument) => argument,
-                None => return self.param(*nth, wanted),
-            },
+            Expr::Param(nth) => return self.param(*nth, wanted),
             Expr::Column { table, name } => match scope.find(table.as_deref(), name)? {
                 Named::Column(..) if self.aggregates.is_some() => {
                     return Err(SqlError::unsupported("a column beside an aggregate"));
@@ -76,6 +80,7 @@ impl Planner<'_> {
                 let updated = Typed::Updated;
                 (if unequal { updated } else { Typed::Not(Box::new(updated)) }, Type::Bool)
             }
+            Expr::RowNumber(partition, order) => return self.row_number(scope, partition, order),
             Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None),
             Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
                 (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg)),

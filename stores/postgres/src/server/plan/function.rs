@@ -42,6 +42,8 @@ pub(crate) enum Function {
     CurrentDatabase,
     /// Sets a parameter of the session, or of the transaction.
     SetConfig,
+    /// A parameter of the session by its name.
+    CurrentSetting,
     /// A relation by its name; null if there is none.
     ToRegclass,
     NullIf,
@@ -76,6 +78,8 @@ pub(crate) enum Function {
     JsonbExists,
     /// `~`; no function that has a name itself.
     Matches,
+    /// The first characters of each text of an array; no function that has a name itself.
+    LeftAll,
     /// The seconds since 1970, or of a span.
     Epoch,
     Floor,
@@ -96,7 +100,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 52] = [
+const NAMES: [(&str, Function); 53] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -123,6 +127,7 @@ const NAMES: [(&str, Function); 52] = [
     ("current_schema", Function::CurrentSchema),
     ("current_database", Function::CurrentDatabase),
     ("set_config", Function::SetConfig),
+    ("current_setting", Function::CurrentSetting),
     ("to_regclass", Function::ToRegclass),
     ("nullif", Function::NullIf),
     ("concat", Function::Concat),
@@ -193,6 +198,7 @@ impl Function {
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
             ],
+            Function::CurrentSetting => &[&[Type::Text], &[Type::Text, Type::Bool]],
             Function::JsonbTypeof => &[&[Type::Jsonb]],
             Function::JsonbExists => &[&[Type::Jsonb, Type::Text]],
             Function::Member | Function::MemberText => {
@@ -224,6 +230,7 @@ impl Function {
             | Function::Slice
             | Function::JsonBuildObject
             | Function::JsonbBuildObject
+            | Function::LeftAll
             | Function::Matches => &[],
         }
     }
@@ -256,7 +263,7 @@ impl Function {
             Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
                 Type::Text
             }
-            Function::JsonbTypeof | Function::MemberText => Type::Text,
+            Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
             Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
             Function::JsonbExists | Function::Matches => Type::Bool,
             Function::JsonBuildObject => Type::Json,
@@ -268,6 +275,7 @@ impl Function {
             | Function::Array
             | Function::ArrayAppend
             | Function::Element
+            | Function::LeftAll
             | Function::Slice => last.unwrap_or(Type::Text),
         }
     }
@@ -291,6 +299,37 @@ impl Function {
                 | Function::SetConfig
                 | Function::Random
                 | Function::RandomUuid
+        )
+    }
+
+    /// True if its value depends on its arguments alone, whatever the settings are.
+    pub(super) fn is_immutable(self) -> bool {
+        matches!(
+            self,
+            Function::NullIf
+                | Function::StringToArray
+                | Function::Length
+                | Function::Left
+                | Function::Right
+                | Function::Lower
+                | Function::Upper
+                | Function::GetBit
+                | Function::Array
+                | Function::ArrayAppend
+                | Function::ArrayLength
+                | Function::Cardinality
+                | Function::Element
+                | Function::Slice
+                | Function::JsonbSet
+                | Function::JsonbTypeof
+                | Function::Member
+                | Function::MemberText
+                | Function::JsonbExists
+                | Function::Matches
+                | Function::LeftAll
+                | Function::Floor
+                | Function::Ceil
+                | Function::Round
         )
     }
 

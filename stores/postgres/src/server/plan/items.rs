@@ -27,6 +27,10 @@ pub(super) fn items(
                 // A literal takes the type of the column that it is for.
                 let wanted = wanted.get(values.len()).copied().filter(|_| is_open(value));
                 let (typed, ty) = planner.expr(scope, value, wanted)?;
+                if ty == Type::Numeric && matches!(typed, Typed::Const(_)) {
+                    // It would be shown with six digits behind its point.
+                    return Err(SqlError::unsupported("a numeric in a result"));
+                }
                 values.push(typed);
                 columns.push((name.clone().unwrap_or_else(|| name_of(value)), ty));
                 continue;

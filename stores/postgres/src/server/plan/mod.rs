@@ -10,8 +10,10 @@ mod function;
 mod insert;
 mod items;
 mod operators;
+mod pattern;
 mod planner;
 mod polymorphic;
+mod pure;
 mod rules;
 mod select;
 mod sources;
@@ -25,8 +27,10 @@ mod write;
 pub(crate) use convert::{convert, in_range};
 pub(crate) use function::{Function, LockCall};
 pub(crate) use planner::{Known, folded_name};
+pub(crate) use pure::pure;
 pub(crate) use statement::plan;
 pub(crate) use system::System;
 pub(crate) use typed::{
-    Aggregate, Arbiter, From, Insert, Kind, Origin, Plan, Query, SortKey, Source, Typed, Wide, Write,
+    Aggregate, Arbiter, From, Insert, Kind, Numbering, Origin, Plan, Query, SortKey, Source, Typed, Wide,
+    Write,
 };

@@ -1,6 +1,6 @@
 //! Operators: the types of their sides and of their results.
 
-use super::cast::{folded, is_open};
+use super::cast::{folded, is_open, made};
 use super::columns::Scope;
 use super::convert::{comparable, in_range};
 use super::function::Function;
@@ -8,6 +8,9 @@ use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::sql::{Expr, Operator};
+
+/// The two sides of an operator, with their types.
+type Sides = ((Typed, Type), (Typed, Type));
 
 impl Planner<'_> {
     /// Two expressions beside an operator.
@@ -17,11 +20,12 @@ impl Planner<'_> {
         operator: Operator,
         left: &Expr,
         right: &Expr,
-    ) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
+    ) -> Result<Sides, SqlError> {
         // A side whose type nothing says takes the other's, or that of a span beside a point of time.
         let meets = |ty| match (operator, ty) {
             (Operator::Plus, Type::Timestamp | Type::Timestamptz) => Type::Interval,
             (Operator::Times, Type::Interval) => Type::Float8,
+            (Operator::Minus, Type::Jsonb) => Type::Text,
             // Values of `character varying` are compared as `text`.
             (_, Type::Varchar(_)) => Type::Text,
             (_, ty) => ty,
@@ -52,7 +56,7 @@ impl Planner<'_> {
             Operator::Matches => {
                 let (text, pattern) =
                     (self.cast(scope, left, Type::Text)?, self.cast(scope, right, Type::Text)?);
-                return Ok((Typed::Call(Function::Matches, vec![text, pattern]), Type::Bool));
+                return Ok((made(Function::Matches, vec![text, pattern])?, Type::Bool));
             }
             Operator::Power => {
                 let left = self.cast(scope, left, Type::Float8)?;
@@ -131,12 +135,12 @@ impl Planner<'_> {
             Operator::MemberText => Function::MemberText,
             _ => Function::JsonbExists,
         };
-        Ok((Typed::Call(function, vec![json, key]), function.ty(None)))
+        Ok((made(function, vec![json, key])?, function.ty(None)))
     }
 }
 
 /// Numbers of different kinds as numbers of the wider one.
-fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<((Typed, Type), (Typed, Type)), SqlError> {
+fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<Sides, SqlError> {
     let is_mixed =
         left.1.is_number() && right.1.is_number() && !(left.1.is_integer() && right.1.is_integer());
     if !is_mixed || left.1 == right.1 {
@@ -163,6 +167,7 @@ fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
     }
     let counts = |ty: Type| ty.is_integer() || ty == Type::Float8;
     match (operator, left, right) {
+        (Operator::Minus, Type::Jsonb, ty) if ty.is_text() => Some(Type::Jsonb),
         (Operator::Plus | Operator::Minus, Type::Interval, Type::Interval) => Some(Type::Interval),
         (Operator::Plus | Operator::Minus, point, Type::Interval) if is_point(point) => Some(point),
         (Operator::Plus, Type::Interval, point) if is_point(point) => Some(point),

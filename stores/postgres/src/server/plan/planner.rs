@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::system::System;
-use super::typed::{Aggregate, Origin, Query, Typed};
+use super::typed::{Aggregate, Numbering, Origin, Query, Typed};
 use crate::protocol::{Element, SqlError, Type};
 use crate::server::data::{Routine, Schema};
 use crate::server::sql::TypeName;
@@ -53,6 +53,10 @@ pub(super) struct Planner<'a> {
     pub(super) aggregates: Option<Vec<(Aggregate, Option<Typed>)>>,
     /// The arrays whose elements are rows of the SELECT that is planned, where it may have some.
     pub(super) sets: Option<Vec<Typed>>,
+    /// Where the statement is planned, if it may have none there.
+    pub(super) place: &'static str,
+    /// What the rows of that SELECT are numbered by.
+    pub(super) numbers: Option<Vec<Numbering>>,
     /// How many columns come before those of these elements.
     pub(super) width: usize,
     /// How deep the calls of functions in SQL lie in each other.
@@ -69,6 +73,8 @@ impl<'a> Planner<'a> {
             parts,
             aggregates: None,
             sets: None,
+            numbers: None,
+            place: "",
             width: 0,
             depth: 0,
         }

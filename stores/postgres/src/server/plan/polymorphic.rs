@@ -1,7 +1,7 @@
 //! Functions whose types depend on those of their arguments: of arrays, of any values, of sets; and functions in SQL.
 
 use super::call::missing;
-use super::cast::{folded, is_open};
+use super::cast::{folded, is_open, made};
 use super::columns::Scope;
 use super::convert::comparable;
 use super::function::Function;
@@ -10,7 +10,7 @@ use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{Element, SqlError, Type, Value};
 use crate::server::data::Routine;
-use crate::server::sql::{Expr, Item, Operator, Statement, parse};
+use crate::server::sql::{Expr, Item, Operator, Statement, parse_body};
 
 /// How deep functions in SQL may call each other.
 const DEPTH_MAX: u32 = 16;
@@ -30,11 +30,14 @@ impl Planner<'_> {
                     return Err(no_operator("=", left.1, right.1));
                 }
                 let ty = if left.1 == Type::Unknown { Type::Text } else { left.1 };
-                Ok((Typed::Call(function, vec![left.0, right.0]), ty))
+                Ok((made(function, vec![left.0, right.0])?, ty))
             }
             (Function::ArrayAppend, [array, value]) => {
                 let (array, ty) = self.expr(scope, array, None)?;
-                let Type::Array(element) = ty else { return Err(missing(name, &[ty])) };
+                let Type::Array(element) = ty else {
+                    let (_, found) = self.expr(scope, value, None)?;
+                    return Err(missing(name, &[ty, found]));
+                };
                 let (value, found) = self.expr(scope, value, Some(element.ty().bare()))?;
                 let is_like = found == Type::Unknown
                     || found == element.ty()
@@ -43,7 +46,7 @@ impl Planner<'_> {
                     let text = format!("function {name}({}, {}) does not exist", ty.name(), found.name());
                     return Err(SqlError::new("42883", text));
                 }
-                Ok((Typed::Call(function, vec![array, value]), ty.bare()))
+                Ok((made(function, vec![array, value])?, ty.bare()))
             }
             (Function::ArrayLength, [array, dimension]) => {
                 let (array, ty) = self.expr(scope, array, None)?;
@@ -51,15 +54,16 @@ impl Planner<'_> {
                 if !matches!(ty, Type::Array(_)) || !found.is_integer() {
                     return Err(missing(name, &[ty, found]));
                 }
-                Ok((Typed::Call(function, vec![array, dimension]), Type::Int4))
+                Ok((made(function, vec![array, dimension])?, Type::Int4))
             }
             (Function::Cardinality, [array]) => {
                 let (array, ty) = self.expr(scope, array, None)?;
                 if !matches!(ty, Type::Array(_)) {
                     return Err(missing(name, &[ty]));
                 }
-                Ok((Typed::Call(function, vec![array]), Type::Int4))
+                Ok((made(function, vec![array])?, Type::Int4))
             }
+            (Function::Concat, []) => Err(missing(name, &[])),
             (Function::Concat | Function::JsonBuildObject | Function::JsonbBuildObject, args) => {
                 let mut planned = Vec::new();
                 for arg in args {
@@ -101,7 +105,7 @@ impl Planner<'_> {
         let planned = planned.collect::<Result<Vec<_>, _>>()?;
         let refused = || SqlError::unsupported("an array of values of this type");
         let ty = Type::Array(Element::of(ty.bare()).ok_or_else(refused)?);
-        Ok((Typed::Call(Function::Array, planned), ty))
+        Ok((made(Function::Array, planned)?, ty))
     }
 
     /// `array[place]`.
@@ -113,7 +117,7 @@ impl Planner<'_> {
     ) -> Result<(Typed, Type), SqlError> {
         let (array, element) = self.subscripted(scope, array)?;
         let place = self.place(scope, place)?;
-        Ok((Typed::Call(Function::Element, vec![array, place]), element.ty()))
+        Ok((made(Function::Element, vec![array, place])?, element.ty()))
     }
 
     /// `array[from:to]`.
@@ -130,7 +134,7 @@ impl Planner<'_> {
             None => Ok(Typed::Const(Value::Int(otherwise))),
         };
         let (from, to) = (bound(from, i64::from(i32::MIN))?, bound(to, i64::from(i32::MAX))?);
-        Ok((Typed::Call(Function::Slice, vec![array, from, to]), Type::Array(element)))
+        Ok((made(Function::Slice, vec![array, from, to])?, Type::Array(element)))
     }
 
     fn subscripted(&mut self, scope: &Scope, array: &Expr) -> Result<(Typed, Element), SqlError> {
@@ -161,8 +165,14 @@ impl Planner<'_> {
         args: &[Expr],
     ) -> Result<(Typed, Type), SqlError> {
         if let ("unnest", [array]) = (name, args) {
-            let refused = || SqlError::unsupported("unnest in this place");
-            let mut sets = self.sets.take().ok_or_else(refused)?;
+            let refused = |place: &str| match place {
+                "" => SqlError::unsupported("unnest in this place"),
+                place => {
+                    let text = format!("set-returning functions are not allowed in {place}");
+                    SqlError::new("0A000", text)
+                }
+            };
+            let mut sets = self.sets.take().ok_or_else(|| refused(self.place))?;
             let (array, ty) = self.expr(scope, array, None)?;
             let Type::Array(element) = ty else { return Err(missing(name, &[ty])) };
             let at = match sets.iter().position(|known| *known == array && !array.calls()) {
@@ -225,7 +235,7 @@ impl Planner<'_> {
 /// The one expression of the body of a function in SQL.
 fn expression_of(body: &str) -> Result<Expr, SqlError> {
     let refused = || SqlError::unsupported("a function in SQL of anything but one expression");
-    match parse(body)?.as_slice() {
+    match parse_body(body)?.as_slice() {
         [Statement::Select(select)] => {
             let is_bare = select.table.is_none() && select.filter.is_none() && select.unions.is_empty();
             match select.items.as_slice() {

@@ -63,7 +63,7 @@ fn single(
     outer: Option<&Scope>,
     wanted: &[Type],
 ) -> Result<(Query, Columns), SqlError> {
-    let around = (planner.aggregates.take(), planner.sets.take(), planner.width);
+    let around = (planner.aggregates.take(), planner.sets.take(), planner.numbers.take(), planner.width);
     let mut scope = outer.map_or_else(Scope::default, |outer| Scope::default().within(outer));
     let mut sources = Vec::new();
     if let Some(table) = &select.table {
@@ -79,11 +79,18 @@ fn single(
     let counts = select.items.iter().any(|item| matches!(item, Item::One { value, .. } if aggregates(value)));
     planner.aggregates = counts.then(Vec::new);
     planner.sets = (!counts).then(Vec::new);
+    planner.numbers = (!counts).then(Vec::new);
     planner.width = scope.width();
     let (values, columns) = items(planner, &scope, &select.items, wanted)?;
     let aggregates = planner.aggregates.take().unwrap_or_default();
     let sets = planner.sets.take().unwrap_or_default();
+    let numbers = planner.numbers.take().unwrap_or_default();
+    if !sets.is_empty() && !numbers.is_empty() {
+        return Err(SqlError::unsupported("row_number beside unnest"));
+    }
+    let place = std::mem::replace(&mut planner.place, "WHERE");
     let filter = filter(planner, &scope, select.filter.as_ref())?;
+    planner.place = place;
     if !select.order.is_empty() && still(filter.as_ref()).is_err() {
         // PostgreSQL sorts before or after it calls the function, as its statistics have it.
         return Err(SqlError::unsupported("a function with an effect in the WHERE of a sorted SELECT"));
@@ -101,7 +108,7 @@ fn single(
         order.push(SortKey { value, descends: key.descends, nulls_first: key.nulls_first });
     }
     let limit = limit(planner, select.limit.as_ref())?;
-    (planner.aggregates, planner.sets, planner.width) = around;
+    (planner.aggregates, planner.sets, planner.numbers, planner.width) = around;
     if let Some(name) = select.locks.iter().find(|name| !scope.has(name)) {
         let text = format!("relation \"{name}\" in FOR UPDATE clause not found in FROM clause");
         return Err(SqlError::new("42P01", text));
@@ -112,6 +119,7 @@ fn single(
     let refused = match select.lock {
         Some(_) if counts => Some("with aggregate functions"),
         Some(_) if select.distinct => Some("with DISTINCT clause"),
+        Some(_) if !numbers.is_empty() => Some("with window functions"),
         Some(_) if !sets.is_empty() => Some("with set-returning functions in the target list"),
         _ => None,
     };
@@ -121,15 +129,22 @@ fn single(
     }
     let is_plain = matches!(&sources[..], [Source { origin: Origin::Table, .. }]);
     let mut query = Query { items: values, from: None, wide: None, depends: false };
-    if is_plain && !counts && !select.distinct && sets.is_empty() {
+    if is_plain && !counts && !select.distinct && sets.is_empty() && numbers.is_empty() {
         let schema = Arc::clone(&sources[0].schema);
         query.from = Some(From { schema, filter, order, limit, lock: select.lock });
         if query.reads_around() {
             query.widen(sources)?;
         }
-    } else if !sources.is_empty() || counts || select.distinct || !sets.is_empty() || has_clauses(select) {
+    } else if !sources.is_empty()
+        || counts
+        || select.distinct
+        || !sets.is_empty()
+        || !numbers.is_empty()
+        || has_clauses(select)
+    {
         query.depends = sources.iter().any(|source| planner.depends(source));
-        let wide = Wide { sources, filter, aggregates, sets, distinct: select.distinct, order, limit };
+        let distinct = select.distinct;
+        let wide = Wide { sources, filter, aggregates, numbers, sets, distinct, order, limit };
         check(planner, &wide, select.lock.is_some())?;
         query.wide = Some(wide);
     }
@@ -154,8 +169,8 @@ impl Query {
         if lock.is_some() || self.items.iter().any(|item| still(Some(item)).is_err()) {
             return Err(SqlError::unsupported("a subquery with an effect that depends on the row around it"));
         }
-        let (aggregates, sets) = (Vec::new(), Vec::new());
-        self.wide = Some(Wide { sources, filter, aggregates, sets, distinct: false, order, limit });
+        let (aggregates, numbers, sets) = (Vec::new(), Vec::new(), Vec::new());
+        self.wide = Some(Wide { sources, filter, aggregates, numbers, sets, distinct: false, order, limit });
         Ok(())
     }
 }

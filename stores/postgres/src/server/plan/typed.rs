@@ -34,7 +34,7 @@ impl Plan {
         }
         match &self.kind {
             Kind::Query(Query { items, from: None, wide: None, .. }) => {
-                !self.subqueries.is_empty() || items.iter().any(Typed::calls)
+                !self.subqueries.is_empty() || items.iter().any(|item| item.calls() || item.reads_labels())
             }
             kind => matches!(kind, Kind::Query(_)),
         }
@@ -163,6 +163,7 @@ impl Query {
                     || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
                     || wide.aggregates.iter().filter_map(|(_, value)| value.as_ref()).any(reads)
                     || wide.sets.iter().any(reads)
+                    || wide.numbers.iter().any(|one| one.partition.iter().any(reads) || sorts(&one.order))
             })
     }
 }
@@ -175,11 +176,20 @@ pub(crate) struct Wide {
     pub(crate) filter: Option<Typed>,
     /// The aggregates; they are the columns that the items name, if there are any.
     pub(crate) aggregates: Vec<(Aggregate, Option<Typed>)>,
+    /// What the rows are numbered by; the numbers come behind its columns.
+    pub(crate) numbers: Vec<Numbering>,
     /// Arrays whose elements make rows of each row; they come behind its columns.
     pub(crate) sets: Vec<Typed>,
     pub(crate) distinct: bool,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limit: Option<Typed>,
+}
+
+/// How rows are numbered: those of the same values together, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    pub(crate) partition: Vec<Typed>,
+    pub(crate) order: Vec<SortKey>,
 }
 
 /// A table of a statement with several.
@@ -333,6 +343,11 @@ impl Typed {
     /// True if it calls a function.
     pub(crate) fn calls(&self) -> bool {
         self.any(&|part| matches!(part, Typed::Call(..)))
+    }
+
+    /// True if a text is read as a label of an enum, which is not done before the statement is executed.
+    fn reads_labels(&self) -> bool {
+        self.any(&|part| matches!(part, Typed::Convert(_, Type::Enum(_))))
     }
 
     /// True if it has the same value for every row.

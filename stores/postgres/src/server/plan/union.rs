@@ -50,6 +50,7 @@ impl Planner<'_> {
             sources: vec![Source { origin, schema, on: None, left: false }],
             filter: None,
             aggregates: Vec::new(),
+            numbers: Vec::new(),
             sets: Vec::new(),
             distinct: false,
             order,

@@ -10,11 +10,13 @@ pub(super) struct Cursor<'a> {
     next: usize,
     /// How deep in parentheses it is.
     pub(super) depth: u32,
+    /// True in the body of a function, whose arguments have names and numbers.
+    pub(super) in_body: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Result<Cursor<'a>, SqlError> {
-        Ok(Cursor { text, tokens: tokens(text)?, next: 0, depth: 0 })
+        Ok(Cursor { text, tokens: tokens(text)?, next: 0, depth: 0, in_body: false })
     }
 
     pub(super) fn peek(&self) -> Option<&Token<'a>> {

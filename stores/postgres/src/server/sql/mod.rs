@@ -14,7 +14,7 @@ mod tables;
 mod types;
 mod words;
 
-pub(crate) use parser::parse;
+pub(crate) use parser::{parse, parse_body};
 pub(crate) use statement::{Check, Column, Generated, Isolation, Key, Sequence, Statement};
 pub(crate) use syntax::{
     Conflict, Expr, Insert, Item, Operator, Order, Patience, RowLock, Select, Strength, TableRef,

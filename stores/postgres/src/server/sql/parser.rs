@@ -12,7 +12,17 @@ use crate::protocol::SqlError;
 
 /// The statements of a text, those between semicolons that are empty left out.
 pub(crate) fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
+    statements(Cursor::new(text)?)
+}
+
+/// The statements of the body of a function: an argument by its number is a column of the name `$n`.
+pub(crate) fn parse_body(text: &str) -> Result<Vec<Statement>, SqlError> {
     let mut at = Cursor::new(text)?;
+    at.in_body = true;
+    statements(at)
+}
+
+fn statements(mut at: Cursor<'_>) -> Result<Vec<Statement>, SqlError> {
     let mut statements = Vec::new();
     loop {
         while at.takes_sign(";") {}

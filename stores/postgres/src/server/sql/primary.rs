@@ -48,6 +48,10 @@ fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
             Ok(Expr::Quoted(text))
         }
         Kind::Param(0) => Err(SqlError::new("42P02", "there is no parameter $0")),
+        Kind::Param(nth) if at.in_body => {
+            at.step();
+            Ok(Expr::Column { table: None, name: format!("${nth}") })
+        }
         Kind::Param(nth) => {
             at.step();
             Ok(Expr::Param(nth))
@@ -176,8 +180,29 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     }
     at.refuse(&["distinct"])?;
     let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
+    if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
+        return numbered(at);
+    }
     at.refuse(&["filter", "over", "within"])?;
     Ok(Expr::Call { name, args })
+}
+
+/// What comes after `row_number()`.
+fn numbered(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    at.step();
+    at.step();
+    let mut partition = Vec::new();
+    if at.takes("partition") {
+        at.word("by")?;
+        partition.push(at.expr()?);
+        while at.takes_sign(",") {
+            partition.push(at.expr()?);
+        }
+    }
+    let order = at.order()?;
+    at.refuse(&["rows", "range", "groups"])?;
+    at.sign(")")?;
+    Ok(Expr::RowNumber(partition, order))
 }
 
 /// FILTER of an aggregate, if it comes next.
@@ -255,5 +280,12 @@ fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 }
 
 fn number(digits: &str) -> Result<Expr, SqlError> {
-    digits.parse().map(Expr::Int).map_err(|_| SqlError::unsupported("a number that is no bigint"))
+    let refused = || SqlError::unsupported("a number that is no bigint");
+    match digits.split_once('.') {
+        None => digits.parse().map(Expr::Int).map_err(|_| refused()),
+        Some((whole, fraction)) if whole.len() <= 12 && !fraction.is_empty() && !fraction.contains('.') => {
+            Ok(Expr::Decimal(digits.to_owned()))
+        }
+        Some(_) => Err(refused()),
+    }
 }

@@ -10,6 +10,11 @@ impl Cursor<'_> {
         select(self)
     }
 
+    /// ORDER BY, if it comes next.
+    pub(super) fn order(&mut self) -> Result<Vec<Order>, SqlError> {
+        order(self)
+    }
+
     /// WHERE, if it comes next.
     pub(super) fn filter(&mut self) -> Result<Option<Expr>, SqlError> {
         if !self.takes("where") {

@@ -243,6 +243,8 @@ pub(crate) enum Expr {
     Null,
     Bool(bool),
     Int(i64),
+    /// A number with a point, as it is written.
+    Decimal(String),
     /// A quoted literal.
     Quoted(String),
     /// `$n`, from 1.
@@ -284,6 +286,8 @@ pub(crate) enum Expr {
     Element(Box<Expr>, Box<Expr>),
     /// `array[from:to]`.
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    /// `row_number() OVER (PARTITION BY ... ORDER BY ...)`.
+    RowNumber(Vec<Expr>, Vec<Order>),
     /// `count(*)`.
     CountRows,
     Case {

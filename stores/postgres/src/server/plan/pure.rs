@@ -1,15 +1,15 @@
 //! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
 
+use super::function::Function;
 use super::pattern::matches;
 use crate::protocol::{
     Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
     json_text_of_key, json_text_of_place, json_type_of,
 };
 use crate::server::data::digit;
-use crate::server::plan::Function;
 
 /// The value of such a function.
-pub(super) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError> {
+pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError> {
     Ok(match (function, args) {
         (Function::NullIf, [left, right]) => {
             if left == right {
@@ -39,7 +39,7 @@ pub(super) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
         (Function::StringToArray, [text, separator, rest @ ..]) => split(text, separator, rest.first()),
         (Function::Array, values) => Value::Array(values.to_vec()),
         (Function::ArrayAppend, [array, value]) => match array {
-            Value::Array(values) => Value::Array([&values[..], &[value.clone()]].concat()),
+            Value::Array(values) => Value::Array([&values[..], std::slice::from_ref(value)].concat()),
             _ => Value::Array(vec![value.clone()]),
         },
         (Function::ArrayLength, [Value::Array(values), Value::Int(dimension)]) => {
@@ -61,6 +61,13 @@ pub(super) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
                 Function::Ceil => number.ceil(),
                 _ => number.round_ties_even(),
             }))
+        }
+        (Function::LeftAll, [Value::Array(values), Value::Int(count)]) => {
+            let cut = |value: &Value| match value {
+                Value::Text(text) => Value::Text(text.chars().take(kept(text, *count)).collect()),
+                value => value.clone(),
+            };
+            Value::Array(values.iter().map(cut).collect())
         }
         (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
             Value::Bool(matches(text, pattern)?)
