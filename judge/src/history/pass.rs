@@ -65,7 +65,7 @@ struct Pass<'t> {
 struct HostState {
     takes_writes: bool,
     runs: bool,
-    /// When it last came up, or its wall clock was moved: nothing ran out in the time before that by what its clock says now.
+    /// When it last came up, or the clock by which it counts leases was moved: nothing ran out in the time before that by what this clock says now.
     jumped: TrueTime,
 }
 
@@ -152,7 +152,7 @@ impl<'t> Pass<'t> {
             What::Extended { key } => self.touched(event, key, false),
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key, .. } | What::Lost { key } => self.vanished(event, key),
-            What::ClockStepped { by_ns } => {
+            What::ClockStepped { by_ns } if self.history.steps_leases(event.host) => {
                 self.update(event.host, |state| state.jumped = event.at);
                 self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
@@ -78,6 +78,11 @@ impl StoreSpec for Etcd {
     /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(2)
+    }
+
+    /// The leader counts them by its monotonic clock.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Monotonic
     }
 
     fn port(&self, _: Role) -> u16 {
