@@ -15,10 +15,11 @@ use picklock_sim::param::Args;
 use redis::{Cmd, RedisError, RedisResult, cmd};
 
 use crate::client::connection::Connection;
-use crate::client::policy::{Failure, Policy, Reading, Renewal, STORE};
+use crate::client::policy::{Compare, Failure, Policy, Reading, Renewal, STORE};
 use crate::client::renewal::{Renew, Renewed};
 use crate::client::script::Lua;
 use picklock_redis::Redis;
+use picklock_redis::server::version::Version;
 
 /// The value of locks whose clients all write the same.
 pub(crate) const VALUE: &str = "locked";
@@ -76,7 +77,7 @@ impl OneStore {
     pub(crate) async fn take_back(&self, key: &Key, owner: &str, error: &RedisError) {
         if error.is_io_error() && self.policy.failure == Failure::Release {
             // If this fails as well, the lease runs out by itself; the caller gets the first error.
-            let _ = compare_and_delete(&self.redis, key, owner).await;
+            let _ = self.delete_own(key, owner).await;
         }
     }
 
@@ -85,11 +86,42 @@ impl OneStore {
     /// # Errors
     /// When the request failed, or the store says that somebody else or nobody holds the lock.
     pub(crate) async fn give_back(&self, grant: &Grant) -> Result<(), LockError> {
-        if compare_and_delete(&self.redis, &grant.key, &grant.owner).await? {
+        if self.delete_own(&grant.key, &grant.owner).await? {
             Ok(())
         } else {
             Err(LockError::new("the lease was lost before the release"))
         }
+    }
+}
+
+impl OneStore {
+    /// Deletes the key if it holds this value, as the policy says: false if it does not.
+    pub(crate) async fn delete_own(&self, key: &Key, owner: &str) -> RedisResult<bool> {
+        let mut command = match self.policy.compare {
+            Compare::Script => return compare_and_delete(&self.redis, key, owner).await,
+            Compare::DelEx => cmd("DELEX").arg(key.as_str()).arg("IFEQ").clone(),
+            Compare::DelIfEq => cmd("DELIFEQ").arg(key.as_str()).clone(),
+        };
+        command.arg(owner).query_async(&mut self.redis.clone()).await
+    }
+
+    /// Sets the key's lease to its full length from now if it holds this value, as the policy says: false if it does not.
+    pub(crate) async fn extend_own(&self, key: &Key, owner: &str) -> RedisResult<bool> {
+        if self.policy.compare == Compare::Script {
+            return extend_if_owner(&self.redis, key, owner, self.ttl).await;
+        }
+        let mut set = Cmd::with_capacity(7, 128);
+        set.arg("SET").arg(key.as_str()).arg(owner).arg("IFEQ").arg(owner).arg("PX").arg(millis(self.ttl));
+        set.query_async(&mut self.redis.clone()).await
+    }
+}
+
+/// The version of Redis that the policy of a client needs.
+fn version_of(policy: Policy) -> Version {
+    match policy.compare {
+        Compare::Script => Version::default(),
+        Compare::DelEx => Version::V8_4,
+        Compare::DelIfEq => Version::Valkey9_0,
     }
 }
 
@@ -124,7 +156,8 @@ where
         async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
-    let design = Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default());
+    let redis = Redis { version: version_of(policy), ..Redis::default() };
+    let design = Design::new("", client).believing(policy.belief).on_stores(topology, redis);
     // A client that holds or waits may be lost, for a lease at most; and where a majority decides, so may the rest of the stores.
     let survives = Conditions::LEASE;
     Design {
@@ -173,6 +206,10 @@ impl<L: Lock> Lock for Polling<L> {
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         self.lock.renew(grant).await
+    }
+
+    fn renews_in_background(&self) -> bool {
+        self.lock.renews_in_background()
     }
 }
 

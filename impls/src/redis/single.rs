@@ -6,12 +6,15 @@
 //! makes a second holder, and the first goes on writing.
 //! *Source:* "Correct Implementation with a Single Instance" in "Distributed Locks with
 //! Redis", redis.io.
+//!
+//! With `compare=delex` or `delifeq` its release and its renewal are single commands of Redis 8.4 or Valkey 9.0, which compare the value
+//! themselves, in place of scripts.
 
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent, store_of};
+use super::common::{OneStore, on_stores_renewed, set_if_absent, store_of};
 use crate::client::policy::{Policy, RENEWABLE};
 use crate::client::renewal::Renew;
 
@@ -62,6 +65,6 @@ impl Lock for Single {
 
 impl Renew for Single {
     async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
-        Ok(extend_if_owner(&self.store.redis, key, owner, self.store.ttl).await?)
+        Ok(self.store.extend_own(key, owner).await?)
     }
 }

@@ -26,6 +26,8 @@ pub struct History<'t> {
     pub records: Vec<Record<'t>>,
     /// Requests that met a live record on a host that took writes, in true-time order.
     pub touches: Vec<Touch<'t>>,
+    /// The extensions of sessions that records depend on, on hosts that took writes, in true-time order.
+    pub heartbeats: Vec<&'t Event>,
     /// The operations that reached the guarded resource, in the order in which it was decided there.
     pub operations: Vec<Operation<'t>>,
     /// Those that are in no history any more: the store that counts since then does not have them.

@@ -89,6 +89,7 @@ impl<'t> Pass<'t> {
                 granted: Vec::new(),
                 records: Vec::with_capacity(64),
                 touches: Vec::with_capacity(64),
+                heartbeats: Vec::new(),
                 operations: Vec::with_capacity(64),
                 discarded: Vec::new(),
                 answers: Vec::with_capacity(32),
@@ -464,6 +465,9 @@ impl<'t> Pass<'t> {
     /// A request has set or extended a key that is no lock's.
     fn session_kept(&mut self, event: &'t Event, key: &'t Key) {
         if self.history.trace.sessions {
+            if self.sessions.has(key) && self.takes_writes(event.host) {
+                self.history.heartbeats.push(event);
+            }
             self.sessions.kept(event, key);
             let revived = matches!(event.what, What::Created { .. });
             self.of_session(event.host, key).filter(|_| revived).for_each(|record| record.lapsed = None);

@@ -33,6 +33,7 @@ mod partition;
 mod pause;
 mod replication_lag;
 mod served;
+mod service;
 mod site;
 mod stall;
 mod suspend;
@@ -73,6 +74,7 @@ pub const ALL: &[&Fault] = &[
     &cancel::FAULT,
     &lost_connection::FAULT,
     &ended_session::FAULT,
+    &service::FAULT,
     #[cfg(test)]
     &made_up::FAULT,
 ];

@@ -5,9 +5,9 @@
 use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, scripting};
 use crate::server::commands::{
-    acl, bitfield, bits, blocking, client, config, connection, counters, debug, expiry, hashes, info, keys,
-    list_elements, lists, payload, persistence, pubsub, ranges, replication, scan, sets, slowlog, sort,
-    sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
+    acl, bitfield, bits, blocking, client, conditions, config, connection, counters, debug, expiry, hashes,
+    info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication, scan, sets, slowlog,
+    sort, sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
 };
 
 /// All commands.
@@ -44,8 +44,9 @@ static ROWS: &[Command] = &[
     write("decr", 2, counters::decr),
     write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
-    write("delex", -2, strings::delex),
-    write("delifeq", 3, strings::delifeq),
+    write("delex", -2, conditions::delex),
+    write("delifeq", 3, conditions::delifeq),
+    read("digest", 2, conditions::digest),
     serve("discard", 1, transactions::discard),
     read("dump", 2, payload::dump),
     read("echo", 2, connection::echo),
