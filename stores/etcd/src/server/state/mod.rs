@@ -302,7 +302,7 @@ impl Machine {
     fn stop_leading(&mut self) {
         self.leads = false;
         self.leases.follow();
-        self.ending.drain(..).for_each(|(_, waits)| drop(waits.send(false)));
+        self.ending.drain(..).for_each(|(_, waits)| _ = waits.send(false));
     }
 }
 
