@@ -15,8 +15,11 @@ impl Planner<'_> {
         partition: &[Expr],
         order: &[Order],
     ) -> Result<(Typed, Type), SqlError> {
-        let refused = || SqlError::unsupported("row_number in this place");
-        let mut numbers = self.numbers.take().ok_or_else(refused)?;
+        let refused = |place: &str| match place {
+            "WHERE" => SqlError::new("42P20", "window functions are not allowed in WHERE"),
+            _ => SqlError::unsupported("row_number in this place"),
+        };
+        let mut numbers = self.numbers.take().ok_or_else(|| refused(self.place))?;
         let partition = partition.iter().map(|value| Ok(self.expr(scope, value, None)?.0));
         let partition = partition.collect::<Result<Vec<_>, SqlError>>()?;
         let mut keys = Vec::new();

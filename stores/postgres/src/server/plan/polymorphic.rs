@@ -13,7 +13,7 @@ use crate::server::data::Routine;
 use crate::server::sql::{Expr, Item, Operator, Statement, parse_body};
 
 /// How deep functions in SQL may call each other.
-const DEPTH_MAX: u32 = 16;
+const DEPTH_MAX: u32 = 8;
 
 impl Planner<'_> {
     pub(super) fn polymorphic(

@@ -118,6 +118,16 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// The name of a column of a result, which may be any word.
+    pub(super) fn label(&mut self) -> Result<String, SqlError> {
+        let label = match self.peek().map(|token| &token.kind) {
+            Some(Kind::Word(word) | Kind::Name(word)) => word.clone(),
+            _ => return Err(self.error()),
+        };
+        self.next += 1;
+        Ok(label)
+    }
+
     /// The name that comes next, if one does.
     pub(super) fn name_if_any(&self) -> Option<String> {
         match self.peek().map(|token| &token.kind) {

@@ -321,6 +321,8 @@ mod tests {
                 "select", "from", "where", "a", "=", "$1", "for", "update", "(", ")", ",", "1", "'x'", "insert", "into",
                 "values", "on", "conflict", "do", "nothing", "set", "::", "text", "create", "table", "-", ";", "\"q\"",
                 "case", "when", "end", "not", "is", "null", "in", "order", "by", "limit", "returning", "interval", "cast",
+                "union", "all", "unnest", "[", "]", ":", "->>", "?", "array", "over", "filter", "distinct", "extract",
+                "type", "enum", "check", "function", "returns", "language", "sql", "index", "unique", "$$", "with", "of",
             ]), 0..14),
         ) {
             let _ = parse(&words.join(" "));

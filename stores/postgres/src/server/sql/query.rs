@@ -132,8 +132,11 @@ fn item(at: &mut Cursor<'_>) -> Result<Item, SqlError> {
         return Ok(Item::AllOf(table));
     }
     let value = at.expr()?;
-    let named = at.takes("as") || at.name_if_any().is_some();
-    let name = if named { Some(at.name()?) } else { None };
+    let name = match at.takes("as") {
+        true => Some(at.label()?),
+        false if at.name_if_any().is_some() => Some(at.name()?),
+        false => None,
+    };
     Ok(Item::One { value, name })
 }
 

@@ -80,13 +80,16 @@ fn length(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
     Ok(Type::Varchar(Some(len)))
 }
 
+/// The most digits of a `bit`. PostgreSQL has more; nothing here needs them.
+const BITS_MAX: u32 = 1_024;
+
 fn bits(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
     at.refuse(&["varying"])?;
     if !at.takes_sign("(") {
         return Ok(Type::Bit(1));
     }
-    let len = whole(at)?.filter(|len| (1..=83_886_080).contains(len));
-    let len = len.ok_or_else(|| SqlError::new("22023", "length for type bit must be at least 1"))?;
+    let len = whole(at)?.filter(|len| (1..=BITS_MAX).contains(len));
+    let len = len.ok_or_else(|| SqlError::unsupported("a bit of this length"))?;
     at.sign(")")?;
     Ok(Type::Bit(len))
 }
