@@ -23,6 +23,7 @@ pub(crate) static ALL: &[&Family] = &[
     &redis::fair::FAMILY,
     &redis::replicated::FAMILY,
     &redis::replicated_wait::FAMILY,
+    &redis::cluster::FAMILY,
     &redlock::budget::FAMILY,
     &redlock::multi::FAMILY,
     &redlock::naive::FAMILY,

@@ -12,6 +12,7 @@ use picklock_sim::design::{Condition, Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use picklock_sim::param::Args;
+use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisError, RedisResult, cmd};
 
 use crate::client::connection::Connection;
@@ -24,14 +25,19 @@ use picklock_redis::server::version::Version;
 /// The value of locks whose clients all write the same.
 pub(crate) const VALUE: &str = "locked";
 
+/// What a client sends its commands over: a connection to one store, or to all nodes of a cluster.
+pub(crate) trait Link: ConnectionLike + Clone + Send + Sync + 'static {}
+
+impl<L: ConnectionLike + Clone + Send + Sync + 'static> Link for L {}
+
 /// The client side of a design on one store: what they all need.
 #[derive(Clone)]
-pub(crate) struct OneStore {
+pub(crate) struct OneStore<L = Connection> {
     /// The client's host.
     pub(crate) host: Host,
     /// The connection to the store. Its commands time out after half the lease time unless the policy says otherwise: a
     /// reply that comes later leaves little of the lease to work in, and half is left to clean up and to try again.
-    pub(crate) redis: Connection,
+    pub(crate) redis: L,
     /// The lease time.
     pub(crate) ttl: Duration,
     /// The client's policy.
@@ -46,7 +52,14 @@ impl OneStore {
     /// Connects to the context's only store.
     pub(crate) async fn connect(context: &Context, policy: Policy) -> Result<OneStore, LockError> {
         let redis = connection(context, policy).await?;
-        Ok(OneStore { host: context.host.clone(), redis, ttl: context.ttl, policy })
+        Ok(OneStore::over(redis, context, policy))
+    }
+}
+
+impl<L: Link> OneStore<L> {
+    /// The client side over this connection.
+    pub(crate) fn over(redis: L, context: &Context, policy: Policy) -> OneStore<L> {
+        OneStore { host: context.host.clone(), redis, ttl: context.ttl, policy }
     }
 
     /// To be called before the first request of an acquire. Reads the clock only for an honest holder: others do not.
@@ -94,7 +107,7 @@ impl OneStore {
     }
 }
 
-impl OneStore {
+impl<L: Link> OneStore<L> {
     /// Deletes the key if it holds this value, as the policy says: false if it does not.
     pub(crate) async fn delete_own(&self, key: &Key, owner: &str) -> RedisResult<bool> {
         let mut command = match self.policy.compare {
@@ -229,7 +242,7 @@ pub(crate) async fn connect_if_possible(redis: &Connection) {
 
 /// `SET key value NX PX ttl`: true if the key is set, false if it existed.
 pub(crate) async fn set_if_absent(
-    redis: &Connection,
+    redis: &impl Link,
     key: &Key,
     value: &str,
     ttl: Duration,
@@ -282,7 +295,7 @@ pub(crate) async fn set_then_count(
 
 /// Sets the key's lease to `ttl` from now if it holds this value, in one script: false if it does not.
 pub(crate) async fn extend_if_owner(
-    redis: &Connection,
+    redis: &impl Link,
     key: &Key,
     value: &str,
     ttl: Duration,
@@ -309,7 +322,7 @@ pub(crate) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
 
 /// Deletes the key if it holds this value, in one script: false if it does not. The script of the Redis documentation
 /// ("Distributed Locks with Redis").
-pub(crate) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
+pub(crate) async fn compare_and_delete(redis: &impl Link, key: &Key, value: &str) -> RedisResult<bool> {
     static SCRIPT: Lua = Lua::new(
         "if redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('del', KEYS[1])

@@ -3,6 +3,7 @@
 pub(crate) mod activity_renewal;
 pub(crate) mod bulk;
 pub(crate) mod by_channel;
+pub(crate) mod cluster;
 pub(crate) mod common;
 pub(crate) mod counted;
 pub(crate) mod fair;
