@@ -12,7 +12,7 @@ use super::calls::{Calls, Rows};
 use super::eval::Context;
 use super::order::{by_keys, limit};
 use super::run::QueryRun;
-use super::scan::{place, scan};
+use super::scan::{names_one, place, scan};
 use super::scene::{Effect, Stop};
 use crate::protocol::{Value, json_records};
 use crate::server::data::{Row, Schema, Tid};
@@ -243,8 +243,12 @@ impl Context<'_, '_> {
         from: &[Source],
         filter: Option<&Typed>,
     ) -> Result<VecDeque<(Tid, Row)>, Stop> {
-        let others = self.joined(from, &[], &[])?;
         let tids = scan(self, schema, filter)?;
+        if tids.is_empty() && names_one(schema, filter) {
+            // PostgreSQL looks this row up first, and nobody needs the others then.
+            return Ok(VecDeque::new());
+        }
+        let others = self.joined(from, &[], &[])?;
         let width = schema.columns.len();
         let is_named = |column: &usize| filter.is_some_and(|filter| is_named(filter, *column, width));
         let named = schema.keys.iter().any(|key| key.is_plain() && key.columns.iter().all(is_named));
