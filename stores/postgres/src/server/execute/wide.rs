@@ -169,16 +169,18 @@ impl Context<'_, '_> {
             sorting.push((part, keys, row));
         }
         sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
-        let mut last: Option<(Vec<(bool, Value)>, i64)> = None;
-        for (part, _, mut row) in sorting {
-            let number = match &last {
-                Some((known, number)) if *known == part => number + 1,
-                _ => 1,
+        let mut from = 0;
+        for at in 0..sorting.len() {
+            let begins = sorting[from].0 != sorting[at].0;
+            from = if begins { at } else { from };
+            let part = &sorting[from].0;
+            let number = match numbering.counts {
+                true => sorting.iter().filter(|(other, ..)| other == part).count(),
+                false => at - from + 1,
             };
-            row.push(Value::Int(number));
-            all.push(row);
-            last = Some((part, number));
+            sorting[at].2.push(Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
         }
+        all.extend(sorting.into_iter().map(|(_, _, row)| row));
         Ok(())
     }
 
