@@ -65,7 +65,14 @@ impl StoreSpec for MadeUp {
 
     fn actions(&self) -> &'static [OwnAction] {
         const MADE_UP: OwnAction = OwnAction { name: "error-reply", doc: "made up" };
-        const { &[MADE_UP, OwnAction { name: "evict", ..MADE_UP }, OwnAction { name: "end-session", ..MADE_UP }] }
+        const {
+            &[
+                MADE_UP,
+                OwnAction { name: "evict", ..MADE_UP },
+                OwnAction { name: "end-session", ..MADE_UP },
+                OwnAction { name: "move-slot", ..MADE_UP },
+            ]
+        }
     }
 }
 

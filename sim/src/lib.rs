@@ -143,5 +143,5 @@ pub use base::{own_thread, waiter};
 pub use contract::{autonomous, data, design, family, lock, param, recorder, span, store};
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};
-pub use run::live;
+pub use run::{live, scripted};
 pub use world::choices;

@@ -37,6 +37,7 @@ const LATER: &[&str] = &[
     "etcd-no-recheck",
     "etcd-election",
     "delayed",
+    "cluster",
     "lease-object",
     "zookeeper",
     "zookeeper-fenced",

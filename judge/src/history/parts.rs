@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use picklock_model::ids::{GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Event, Trace, What};
+use picklock_model::trace::{Event, LeaseClock, Trace, What};
 
 use super::wall::Wall;
 
@@ -26,6 +26,8 @@ pub struct History<'t> {
     pub records: Vec<Record<'t>>,
     /// Requests that met a live record on a host that took writes, in true-time order.
     pub touches: Vec<Touch<'t>>,
+    /// The extensions of sessions that records depend on, on hosts that took writes, in true-time order.
+    pub heartbeats: Vec<&'t Event>,
     /// The operations that reached the guarded resource, in the order in which it was decided there.
     pub operations: Vec<Operation<'t>>,
     /// Those that are in no history any more: the store that counts since then does not have them.
@@ -36,7 +38,7 @@ pub struct History<'t> {
     pub host_changes: Vec<&'t Event>,
     /// The events by which faults began, hit or healed, in true-time order.
     pub disruptions: Vec<&'t Event>,
-    /// The wall clocks that were stepped or drift; all others show true spans.
+    /// The clocks by which hosts count leases that were stepped or drift; all others show true spans.
     pub(super) walls: BTreeMap<HostId, Wall>,
     /// True if a grant took up a record that an earlier section of its client had left behind: the owner is the client.
     pub takes_up: bool,
@@ -234,7 +236,13 @@ impl<'t> History<'t> {
         !silent && (self.granted.is_empty() || self.trace.quorum == 0 || self.knows_records())
     }
 
-    /// When a lease of this span that a host's wall clock began to count at `from` is over.
+    /// True if a host counts leases by its wall clock, which may be stepped.
+    pub(super) fn steps_leases(&self, host: HostId) -> bool {
+        let info = self.trace.hosts.get(usize::from(host.0));
+        info.is_none_or(|info| info.lease_clock == LeaseClock::Wall)
+    }
+
+    /// When a lease of this span that a host's clock began to count at `from` is over.
     #[must_use]
     pub fn lease_end(&self, host: HostId, from: TrueTime, span: Duration) -> TrueTime {
         self.walls.get(&host).map_or(from + span, |wall| wall.after(from, span))

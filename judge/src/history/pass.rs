@@ -65,7 +65,7 @@ struct Pass<'t> {
 struct HostState {
     takes_writes: bool,
     runs: bool,
-    /// When it last came up, or its wall clock was moved: nothing ran out in the time before that by what its clock says now.
+    /// When it last came up, or the clock by which it counts leases was moved: nothing ran out in the time before that by what this clock says now.
     jumped: TrueTime,
 }
 
@@ -89,6 +89,7 @@ impl<'t> Pass<'t> {
                 granted: Vec::new(),
                 records: Vec::with_capacity(64),
                 touches: Vec::with_capacity(64),
+                heartbeats: Vec::new(),
                 operations: Vec::with_capacity(64),
                 discarded: Vec::new(),
                 answers: Vec::with_capacity(32),
@@ -152,7 +153,7 @@ impl<'t> Pass<'t> {
             What::Extended { key } => self.touched(event, key, false),
             What::Deleted { key } => self.touched(event, key, true),
             What::Expired { key, .. } | What::Lost { key } => self.vanished(event, key),
-            What::ClockStepped { by_ns } => {
+            What::ClockStepped { by_ns } if self.history.steps_leases(event.host) => {
                 self.update(event.host, |state| state.jumped = event.at);
                 self.history.walls.entry(event.host).or_default().step(event.at, *by_ns);
             }
@@ -464,6 +465,9 @@ impl<'t> Pass<'t> {
     /// A request has set or extended a key that is no lock's.
     fn session_kept(&mut self, event: &'t Event, key: &'t Key) {
         if self.history.trace.sessions {
+            if self.sessions.has(key) && self.takes_writes(event.host) {
+                self.history.heartbeats.push(event);
+            }
             self.sessions.kept(event, key);
             let revived = matches!(event.what, What::Created { .. });
             self.of_session(event.host, key).filter(|_| revived).for_each(|record| record.lapsed = None);

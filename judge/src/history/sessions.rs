@@ -4,7 +4,7 @@
 //! Nothing is known of how a record names its session: the link is what one request did to two keys at one instant. A copy on another
 //! host depends on the same key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_model::ids::{GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
@@ -14,6 +14,8 @@ use picklock_model::trace::Event;
 #[derive(Default)]
 pub(super) struct SessionKeys<'t> {
     of: BTreeMap<GrantId, &'t Key>,
+    /// Those that a record depends on.
+    known: BTreeSet<&'t Key>,
     /// The last key that is no lock's and that a request has set or extended.
     last: Option<(HostId, GrantId, TrueTime, &'t Key)>,
 }
@@ -24,6 +26,11 @@ impl<'t> SessionKeys<'t> {
         self.last = event.grant.map(|grant| (event.host, grant, event.at, key));
     }
 
+    /// True if a record depends on this key.
+    pub(super) fn has(&self, key: &'t Key) -> bool {
+        self.known.contains(key)
+    }
+
     /// The key of the session of a record that is created.
     pub(super) fn of(&mut self, created: &Event) -> Option<&'t Key> {
         let grant = created.grant?;
@@ -31,6 +38,7 @@ impl<'t> SessionKeys<'t> {
             && (host, by, at) == (created.host, grant, created.at)
         {
             self.of.insert(grant, key);
+            self.known.insert(key);
         }
         self.of.get(&grant).copied()
     }

@@ -1,5 +1,5 @@
-//! The wall clocks of hosts, as far as a trace shows them: leases run by a store's own clock, and invariants judge in
-//! true time.
+//! The clocks by which hosts count leases, as far as a trace shows them: leases run by a store's own clock, and invariants judge in
+//! true time. A monotonic clock is a wall clock that nobody steps.
 //!
 //! A trace says by how much a clock was stepped and how fast it goes from then on, not what it shows. That is enough:
 //! only differences of readings are asked for.
@@ -9,7 +9,7 @@ use std::time::Duration;
 use picklock_model::clock::Clock;
 use picklock_model::time::{Monotonic, TrueTime, WallTime, nanos};
 
-/// The wall clock of one host, up to a constant.
+/// The clock of one host, up to a constant.
 #[derive(Clone, Debug)]
 pub(crate) struct Wall {
     /// From when on it went like this; a clock serves up to the next one.

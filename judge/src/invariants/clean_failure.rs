@@ -176,6 +176,13 @@ mod tests {
     }
 
     #[test]
+    fn a_step_of_the_wall_clock_ends_no_lease_that_the_monotonic_one_counts() {
+        let stepped = |script: Script| script.at(30).steps(NODE_1, 60).at(330).expires(NODE_1).trace();
+        assert_eq!(finding(&INVARIANT, &stepped(failed())).grants, [A1]);
+        assert_eq!(judge(&INVARIANT, &stepped(failed().counts_monotonically(NODE_1))), Outcome::Holds);
+    }
+
+    #[test]
     fn a_record_counts_until_its_lease_ran_out_whenever_that_is_noticed() {
         let late = |overdue| failed().at(500).expires_late(NODE_1, overdue).trace();
         assert_eq!(finding(&INVARIANT, &late(100)).width, wide(399));

@@ -10,7 +10,7 @@ use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{
-    Broken, Condition, Conditions, Digest, Event, Hit, HostInfo, Outage, Role, Trace, What,
+    Broken, Condition, Conditions, Digest, Event, Hit, HostInfo, LeaseClock, Outage, Role, Trace, What,
 };
 
 use super::invariant::Invariant;
@@ -150,7 +150,18 @@ impl Script {
         self
     }
 
-    /// The wall clock of a host goes so many parts per million fast from now on.
+    /// The wall clock of a host is moved by so many milliseconds.
+    pub(crate) fn steps(self, host: HostId, by_ms: i64) -> Script {
+        self.event(host, None, What::ClockStepped { by_ns: by_ms * 1_000_000 })
+    }
+
+    /// A host counts leases by its monotonic clock.
+    pub(crate) fn counts_monotonically(mut self, host: HostId) -> Script {
+        self.trace.hosts[usize::from(host.0)].lease_clock = LeaseClock::Monotonic;
+        self
+    }
+
+    /// The clocks of a host go so many parts per million fast from now on.
     pub(crate) fn drifts(self, host: HostId, ppm: i64) -> Script {
         self.event(host, None, What::DriftSet { ppm })
     }

@@ -16,4 +16,4 @@ pub use digest::{Digest, DigestTaker};
 pub use event::{Disconnect, Event, Halt, What};
 pub use extent::{Extent, Trouble};
 pub use outage::{Broken, Outage};
-pub use record::{FINAL_CLIENT, FinalClient, Hit, HostInfo, Role, Trace};
+pub use record::{FINAL_CLIENT, FinalClient, Hit, HostInfo, LeaseClock, Role, Trace};

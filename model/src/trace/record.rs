@@ -34,6 +34,23 @@ pub enum Role {
     Resource,
 }
 
+/// The clock by which a host counts leases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeaseClock {
+    /// The wall clock, which may be stepped.
+    #[default]
+    Wall,
+    /// The monotonic clock, which only runs fast or slow.
+    Monotonic,
+}
+
+impl LeaseClock {
+    fn is_wall(&self) -> bool {
+        *self == LeaseClock::Wall
+    }
+}
+
 /// A host as a trace names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostInfo {
@@ -50,6 +67,9 @@ pub struct HostInfo {
     /// True if it is a server that does not report the records that it keeps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
+    /// The clock by which it counts leases, if it is a server.
+    #[serde(default, skip_serializing_if = "LeaseClock::is_wall")]
+    pub lease_clock: LeaseClock,
 }
 
 /// The name of the client that asks for every key at the end.
@@ -66,7 +86,8 @@ impl HostInfo {
     /// A host that is no member of a store.
     #[must_use]
     pub fn new(name: &str, role: Role) -> HostInfo {
-        HostInfo { name: name.to_owned(), role, store: 0, group: 0, silent: false }
+        let name = name.to_owned();
+        HostInfo { name, role, store: 0, group: 0, silent: false, lease_clock: LeaseClock::default() }
     }
 }
 

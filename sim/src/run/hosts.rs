@@ -45,7 +45,8 @@ impl Hosts {
             let silent = role != Role::Monitor && store.is_real();
             let passive = monitors_rest && role == Role::Monitor;
             let program = server_program(store, member, of_its_store, &settings, passive);
-            hosts.add(HostInfo { name, role, store: member.store, group: member.group, silent }, program);
+            let (store_of, group, lease_clock) = (member.store, member.group, store.spec.lease_clock());
+            hosts.add(HostInfo { name, role, store: store_of, group, silent, lease_clock }, program);
         }
         let settings = Arc::new(settings);
         let enter = entrance(design, plan, workload, &addresses, &settings, plan.world.wait);

@@ -6,6 +6,7 @@ mod hosts;
 pub mod live;
 mod one;
 mod options;
+pub mod scripted;
 #[cfg(test)]
 mod tests;
 mod under_way;

@@ -17,7 +17,7 @@ use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
 use picklock_postgres::Postgres;
 use picklock_redis::server::version::Version;
-use picklock_redis::{DOWN_AFTER, Own, PERSISTENCE, serve_own};
+use picklock_redis::{DOWN_AFTER, NODE_TIMEOUT, Own, PERSISTENCE, serve_in_cluster, serve_own};
 use picklock_scenarios::faults;
 use picklock_sim::live::{self, LiveCommand, ServeError};
 use picklock_sim::param::{Args, Param};
@@ -52,7 +52,7 @@ Examples:
   picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'
   picklock serve --topology postgres-standby --port 5433 --set fenced=yes --fault 'cut node-1 and controller-1 at 20s for 10s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, or redlock:N of Redis; or postgres, postgres-standby,
+    /// single, replicated, sentinel, redlock:N, or cluster:N of Redis; or postgres, postgres-standby,
     /// etcd:N, zookeeper:N
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
@@ -83,7 +83,7 @@ pub(crate) struct ServeArgs {
     /// One-way latency of messages, a time or a range A..B, on top of the machine's own
     #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = latency)]
     pub(crate) latency: Range<Duration>,
-    /// How long a primary may be silent before it is failed over
+    /// How long a primary may be silent before it is failed over: by Sentinels, or as the node timeout of a cluster
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = time)]
     pub(crate) down_after: Duration,
     /// Set a parameter of the servers, as in persistence=everysec or synchronous_commit=on; may be repeated
@@ -109,7 +109,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
     let kind = args.topology.kind();
-    if kind != Kind::Redis && args.password.is_some() {
+    if !matches!(kind, Kind::Redis | Kind::RedisCluster) && args.password.is_some() {
         return Err(Failure::Input(
             "--password is for Redis: the other simulated servers take every user without one; leave it out"
                 .to_owned(),
@@ -151,6 +151,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         Box::pin(async move {
             match kind {
                 Kind::Redis => serve_own(context, own).await,
+                Kind::RedisCluster => serve_in_cluster(context, own).await,
                 Kind::Postgres => Postgres::default().serve(context).await,
                 Kind::Etcd => picklock_etcd::serve(context).await,
                 Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
@@ -221,6 +222,9 @@ fn plan(args: &ServeArgs) -> Plan {
             store: match args.topology.kind() {
                 Kind::Redis => Settings::default()
                     .with(DOWN_AFTER, args.down_after)
+                    .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
+                Kind::RedisCluster => Settings::default()
+                    .with(NODE_TIMEOUT, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
                 Kind::Postgres => Settings::default().with(picklock_postgres::DOWN_AFTER, args.down_after),
                 Kind::Etcd | Kind::ZooKeeper => Settings::default(),

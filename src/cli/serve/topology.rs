@@ -3,14 +3,15 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
+use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
-use picklock_redis::Redis;
+use picklock_redis::{Redis, RedisCluster};
 use picklock_sim::live::Served;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, StoreSpec as _};
+use picklock_sim::store::{Member, StoreSpec as _, complete};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub(crate) enum Topology {
     Sentinel,
     /// So many independent primaries.
     Redlock(u16),
+    /// A Redis Cluster of so many shards, each a primary and a replica.
+    Cluster(u16),
     /// One PostgreSQL server.
     Postgres,
     /// A PostgreSQL server, its standby and their controller.
@@ -37,6 +40,7 @@ pub(crate) enum Topology {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Redis,
+    RedisCluster,
     Postgres,
     Etcd,
     ZooKeeper,
@@ -48,6 +52,7 @@ impl Topology {
             Topology::Postgres | Topology::PostgresStandby => Kind::Postgres,
             Topology::Etcd(_) => Kind::Etcd,
             Topology::ZooKeeper(_) => Kind::ZooKeeper,
+            Topology::Cluster(_) => Kind::RedisCluster,
             _ => Kind::Redis,
         }
     }
@@ -58,6 +63,7 @@ impl Kind {
     pub(super) fn params(self) -> &'static [Param] {
         match self {
             Kind::Redis => picklock_redis::PARAMS,
+            Kind::RedisCluster => picklock_redis::CLUSTER_PARAMS,
             Kind::Postgres => picklock_postgres::KIND.params,
             Kind::Etcd => picklock_etcd::KIND.params,
             Kind::ZooKeeper => picklock_zookeeper::KIND.params,
@@ -67,7 +73,7 @@ impl Kind {
     /// The port on which a server of this role listens in its world.
     fn port(self, role: Role) -> u16 {
         match self {
-            Kind::Redis => Redis::default().port(role),
+            Kind::Redis | Kind::RedisCluster => Redis::default().port(role),
             Kind::Postgres => Postgres::default().port(role),
             Kind::Etcd => picklock_etcd::CLIENT_PORT,
             Kind::ZooKeeper => picklock_zookeeper::CLIENT_PORT,
@@ -77,7 +83,7 @@ impl Kind {
     /// The words for a server that takes writes from the start.
     fn leader(self) -> &'static str {
         match self {
-            Kind::Redis => "primary",
+            Kind::Redis | Kind::RedisCluster => "primary",
             Kind::Postgres => "PostgreSQL: any user, any database, no password",
             Kind::Etcd => "etcd: gRPC, no password",
             Kind::ZooKeeper => "ZooKeeper: no password",
@@ -90,6 +96,9 @@ const SENTINELS: u16 = 3;
 
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
+
+/// The most shards of a cluster.
+const SHARDS_MAX: u16 = 49;
 
 /// The most members of an etcd or a ZooKeeper; more are not recommended.
 const MEMBERS_MAX: u16 = 7;
@@ -110,12 +119,14 @@ impl FromStr for Topology {
                     count.filter(|count| (1..=most).contains(count))
                 };
                 let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
+                let cluster = || count("cluster:", SHARDS_MAX).map(Topology::Cluster);
                 let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
-                nodes.or_else(etcd).or_else(zookeeper).ok_or_else(|| {
+                nodes.or_else(cluster).or_else(etcd).or_else(zookeeper).ok_or_else(|| {
                     format!(
                         "there is no topology `{text}`; there are single, replicated, sentinel, postgres, postgres-standby, \
-                         redlock:N with N from 1 to {NODES_MAX}, etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
+                         redlock:N with N from 1 to {NODES_MAX}, cluster:N with N from 1 to {SHARDS_MAX}, \
+                         etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -130,6 +141,7 @@ impl fmt::Display for Topology {
             Topology::Replicated => f.write_str("replicated"),
             Topology::Sentinel => f.write_str("sentinel"),
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
+            Topology::Cluster(shards) => write!(f, "cluster:{shards}"),
             Topology::Postgres => f.write_str("postgres"),
             Topology::PostgresStandby => f.write_str("postgres-standby"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
@@ -151,6 +163,16 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
+    if let Topology::Cluster(shards) = topology {
+        let settings =
+            complete(picklock_redis::CLUSTER_PARAMS, &Settings::default(), Duration::from_secs(10));
+        let one = picklock_sim::store::Topology { stores: 1, replicated: true };
+        let members = RedisCluster::of(shards.into()).members(one, &settings);
+        let what = |member: &Member| {
+            if member.role == Role::Leader { "primary of a shard" } else { "replica of a shard" }
+        };
+        return members.into_iter().map(|member| Server { what: what(&member), member }).collect();
+    }
     if topology == Topology::PostgresStandby {
         return postgres_standby();
     }
@@ -165,7 +187,10 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
     };
     let (primaries, replicas, sentinels) = match topology {
         Topology::Single | Topology::Postgres | Topology::PostgresStandby => (1, 0, 0),
-        Topology::Redlock(nodes) | Topology::Etcd(nodes) | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
+        Topology::Redlock(nodes)
+        | Topology::Cluster(nodes)
+        | Topology::Etcd(nodes)
+        | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
 
@@ -41,6 +41,11 @@ impl StoreSpec for Consul {
 
     fn smallest_lease(&self) -> Duration {
         self.session_ttl_min
+    }
+
+    /// The leader counts sessions by its monotonic clock.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Monotonic
     }
 
     fn port(&self, _: Role) -> u16 {

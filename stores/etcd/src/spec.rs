@@ -1,15 +1,14 @@
 //! etcd as a kind of store: one store, whose members agree among themselves on who leads.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec,
-    Topology,
+    ConnectionReader, Member, RealServer, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology,
 };
 
 use crate::params::{ELECTION_TIMEOUT, PARAMS};
@@ -42,7 +41,7 @@ pub const KIND: StoreKind = StoreKind {
     name: "etcd",
     params: PARAMS,
     stores: None,
-    ensemble: Some(|members| Arc::new(Etcd::of(members))),
+    ensemble: Some(|members| Store::simulated(Etcd::of(members))),
     real: Some(real::INSTALLED),
 };
 
@@ -78,6 +77,11 @@ impl StoreSpec for Etcd {
     /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(2)
+    }
+
+    /// The leader counts them by its monotonic clock.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Monotonic
     }
 
     fn port(&self, _: Role) -> u16 {

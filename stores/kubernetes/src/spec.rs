@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use picklock_etcd::Etcd;
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
@@ -60,6 +60,11 @@ impl StoreSpec for Kubernetes {
     /// A lease is whole seconds.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(1)
+    }
+
+    /// No server counts them: candidates do, by their monotonic clocks.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Monotonic
     }
 
     fn port(&self, _: Role) -> u16 {

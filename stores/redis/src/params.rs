@@ -25,6 +25,15 @@ pub const DOWN_AFTER: Param<OneSpan> = Param {
     doc: "a Sentinel holds a primary for down that is silent for this long",
 };
 
+/// How long a node of a cluster is silent until the others suspect it.
+pub const NODE_TIMEOUT: Param<OneSpan> = Param {
+    name: "node_timeout",
+    domain: OneSpan { min: Duration::from_millis(1), max: HOUR },
+    default: "0.2 x ttl",
+    doc: "a node of a cluster is suspected that is silent for this long, and a primary that reaches no majority for this long \
+              refuses, in whole milliseconds (cluster-node-timeout)",
+};
+
 pub(crate) const MIN_REPLICAS: Param<Count> = Param {
     name: "min_replicas",
     domain: Count(0, 8),
@@ -47,5 +56,12 @@ pub(crate) const VERSION: Param<Word> = Param {
     doc: "the version of Redis, or of Valkey, that a store behaves like; a design that needs a later one has that",
 };
 
-/// All of them.
+/// All of those of independent and of replicated stores.
 pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG, VERSION];
+
+/// How many replicas each shard of a cluster has.
+pub(crate) const SHARD_REPLICAS: Param<Count> =
+    Param { name: "replicas", domain: Count(0, 8), default: "1", doc: "replicas of each shard of a cluster" };
+
+/// All of those of clusters.
+pub const CLUSTER_PARAMS: &[Param] = params![SHARD_REPLICAS, PERSISTENCE, NODE_TIMEOUT];

@@ -1,14 +1,13 @@
 //! ZooKeeper as a kind of store: one store, whose members agree among themselves on who leads.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
+    Member, RealServer, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
 };
 
 use crate::params::{PARAMS, TICK_TIME};
@@ -29,7 +28,7 @@ pub const KIND: StoreKind = StoreKind {
     name: "zookeeper",
     params: PARAMS,
     stores: None,
-    ensemble: Some(|members| Arc::new(ZooKeeper { members })),
+    ensemble: Some(|members| Store::simulated(ZooKeeper { members })),
     real: Some(real::INSTALLED),
 };
 
@@ -65,6 +64,11 @@ impl StoreSpec for ZooKeeper {
     /// Two ticks of the usual length.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(4)
+    }
+
+    /// The leader counts sessions by its monotonic clock.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Monotonic
     }
 
     fn port(&self, _: Role) -> u16 {

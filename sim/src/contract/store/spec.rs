@@ -9,7 +9,7 @@ use super::reader::ConnectionReader;
 use super::real::RealServer;
 use crate::contract::param::Param;
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{LeaseClock, Role};
 
 /// The variable that holds the addresses of a program's stores.
 pub const STORES: &str = "PICKLOCK_STORES";
@@ -66,6 +66,11 @@ pub trait StoreSpec: Send + Sync + 'static {
     /// The shortest lease that it grants: a scenario with a shorter one does not apply to it.
     fn smallest_lease(&self) -> Duration {
         Duration::from_millis(1)
+    }
+
+    /// The clock of its members by which leases run out.
+    fn lease_clock(&self) -> LeaseClock {
+        LeaseClock::Wall
     }
 
     /// The port that a member listens on.

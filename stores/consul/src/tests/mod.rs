@@ -2,90 +2,32 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_http::{Client as Http, Request, Response};
-use picklock_model::ids::Key;
-use picklock_model::plan::{
-    Action, ClientPlan, ClientPolicy, Injection, Latency, Plan, ReadyOrder, Settings, Target, When, WorldSpec,
-};
-use picklock_model::seed::Seed;
-use picklock_model::time::{Monotonic, TrueTime};
+use picklock_model::plan::{Action, Injection};
+use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::run::{Run, Workload, run};
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::run::Run;
+use picklock_sim::scripted::{Script, Scripted, at};
 use picklock_sim::store::Topology;
 
 use crate::api::{Created, INDEX, Pair};
 use crate::{Consul, PORT};
 
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
-
-/// The program of a client in a test.
-type Script = fn(Host) -> BoxFuture<'static, ()>;
-
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
-}
-
-fn at(ms: u64, host: &str, action: Action) -> Injection {
-    let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
-    Injection { fault: "test".into(), when, target: Target::host(host), action }
 }
 
 /// Runs a script on each client, each of which comes to its end.
 fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> Run {
     let kind = Consul { session_ttl_min: ms(1_000), ..Consul::default() };
-    let design =
-        Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on_stores(Topology::independent(1), kind);
-    let name = |nth: usize| format!("client-{}", nth + 1);
-    let plan = Plan {
-        seed: Seed(1),
-        network_seed: Seed(1),
-        world: WorldSpec {
-            ttl: ms(1_000),
-            wait: ms(1_000),
-            horizon: ms(60_000),
-            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
-            tcp_timeout: ms(15_000),
-            stock: 0,
-            final_client: false,
-            ready_order: ReadyOrder::Woken,
-            policy: ClientPolicy::default(),
-            store: Settings::default(),
-        },
-        workload: "test".into(),
-        clients: (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new())).collect(),
-        choices: Vec::new(),
-        injections,
-    };
-    let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
-    let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
-    let workload: Workload = Arc::new(move |context| {
-        let nth = (0..scripts.len()).find(|nth| name(*nth) == context.host.name()).unwrap();
-        let (script, done) = (scripts[nth], Arc::clone(&done));
-        Box::pin(async move {
-            script(context.host.clone()).await;
-            done.lock().unwrap()[nth] = true;
-            context.recorder.finished();
-        })
-    });
-    let run = run(engine, &design, &plan, &workload).unwrap();
-    assert!(finished.lock().unwrap().iter().all(|finished| *finished), "each script came to its end");
+    let world = Scripted { engine, injections, ..Scripted::default() };
+    let (run, ended) = world.play(kind, Topology::independent(1), scripts).unwrap();
+    assert!(ended.iter().all(|ended| *ended), "each script came to its end");
     run
 }
 
@@ -253,7 +195,7 @@ fn waits_through_a_restart(host: Host) -> BoxFuture<'static, ()> {
 #[test]
 fn a_restart_gives_sessions_and_delays_their_time_again() {
     let crash = |restart_after| Action::Crash { power_loss: true, restart_after: Some(ms(restart_after)) };
-    let crashes = vec![at(3_000, "node-1", crash(1_000)), at(9_000, "node-1", crash(500))];
+    let crashes = vec![at(ms(3_000), "node-1", crash(1_000)), at(ms(9_000), "node-1", crash(500))];
     play_on(Engine::Event, &[waits_through_a_restart], crashes);
 }
 

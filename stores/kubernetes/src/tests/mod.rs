@@ -2,42 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use picklock_http::{Client as Http, Request};
-use picklock_model::ids::Key;
-use picklock_model::plan::{
-    Action, ClientPlan, ClientPolicy, Injection, Latency, Plan, ReadyOrder, Settings, Target, When, WorldSpec,
-};
-use picklock_model::seed::Seed;
-use picklock_model::time::TrueTime;
+use picklock_model::plan::{Action, Injection};
 use picklock_model::trace::What;
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::run::{Run, Workload, run};
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::run::Run;
+use picklock_sim::scripted::{Script, Scripted, at};
 use picklock_sim::store::Topology;
 
 use crate::lease::{Lease, Spec, path};
 use crate::status::Status;
 use crate::{Kubernetes, PORT};
-
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
-
-/// The program of a client in a test.
-type Script = fn(Host) -> BoxFuture<'static, ()>;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -46,42 +25,9 @@ const fn ms(ms: u64) -> Duration {
 /// Runs a script on each client, on a control plane of three, each of which comes to its end.
 fn play_on(engine: Engine, scripts: &[Script], injections: Vec<Injection>) -> Run {
     let topology = Topology { stores: 1, replicated: true };
-    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
-        .on_stores(topology, Kubernetes { members: 3 });
-    let name = |nth: usize| format!("client-{}", nth + 1);
-    let plan = Plan {
-        seed: Seed(1),
-        network_seed: Seed(1),
-        world: WorldSpec {
-            ttl: ms(1_000),
-            wait: ms(1_000),
-            horizon: ms(60_000),
-            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
-            tcp_timeout: ms(15_000),
-            stock: 0,
-            final_client: false,
-            ready_order: ReadyOrder::Woken,
-            policy: ClientPolicy::default(),
-            store: Settings::default(),
-        },
-        workload: "test".into(),
-        clients: (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new())).collect(),
-        choices: Vec::new(),
-        injections,
-    };
-    let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
-    let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
-    let workload: Workload = Arc::new(move |context| {
-        let nth = (0..scripts.len()).find(|nth| name(*nth) == context.host.name()).unwrap();
-        let (script, done) = (scripts[nth], Arc::clone(&done));
-        Box::pin(async move {
-            script(context.host.clone()).await;
-            done.lock().unwrap()[nth] = true;
-            context.recorder.finished();
-        })
-    });
-    let run = run(engine, &design, &plan, &workload).unwrap();
-    assert!(finished.lock().unwrap().iter().all(|finished| *finished), "each script came to its end");
+    let world = Scripted { engine, injections, ..Scripted::default() };
+    let (run, ended) = world.play(Kubernetes { members: 3 }, topology, scripts).unwrap();
+    assert!(ended.iter().all(|ended| *ended), "each script came to its end");
     run
 }
 
@@ -202,8 +148,6 @@ fn outlives_its_leader(host: Host) -> BoxFuture<'static, ()> {
 
 #[test]
 fn a_lease_outlives_the_leader_of_its_etcd() {
-    let when = When::At { at_ns: TrueTime(2_000_000_000) };
-    let action = Action::Crash { power_loss: true, restart_after: None };
-    let dies = Injection { fault: "test".into(), when, target: Target::host("node-1"), action };
+    let dies = at(ms(2_000), "node-1", Action::Crash { power_loss: true, restart_after: None });
     play_on(Engine::Event, &[outlives_its_leader], vec![dies]);
 }

@@ -1,35 +1,20 @@
 //! The server on a host of the simulated world, spoken to by tokio-postgres: deaths, restarts, timers.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock_model::ids::Key;
-use picklock_model::plan::{Action, ClientPlan, Injection, Latency, Plan, Settings, Target, When, WorldSpec};
-use picklock_model::seed::Seed;
-use picklock_model::time::TrueTime;
+use picklock_model::plan::{Action, Injection, Settings};
 use picklock_model::trace::What;
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::run::{Run, Workload, run};
+use picklock_sim::lock::BoxFuture;
+use picklock_sim::run::Run;
+pub(super) use picklock_sim::scripted::Script;
+use picklock_sim::scripted::{self, Scripted};
 use picklock_sim::store::Topology;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
 use crate::{PORT, Postgres};
-
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
 
 async fn connect(host: &Host) -> tokio_postgres::Client {
     connect_to(host, "node-1").await
@@ -61,12 +46,8 @@ const SET_UP: &str = "CREATE TABLE IF NOT EXISTS resource (key text PRIMARY KEY,
      INSERT INTO resource (key) VALUES ('k') ON CONFLICT DO NOTHING";
 const LOCK: &str = "BEGIN; SELECT value FROM resource WHERE key = 'k' FOR UPDATE";
 
-/// The program of a client in a test.
-pub(super) type Script = fn(Host) -> BoxFuture<'static, ()>;
-
-pub(super) fn at(ms: u64, host: &str, action: Action) -> Injection {
-    let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
-    Injection { fault: "test".into(), when, target: Target::host(host), action }
+pub(super) fn at(time_ms: u64, host: &str, action: Action) -> Injection {
+    scripted::at(ms(time_ms), host, action)
 }
 
 pub(super) const fn ms(ms: u64) -> Duration {
@@ -98,43 +79,8 @@ pub(super) fn play_in(
     scripts: &[Script],
     injections: Vec<Injection>,
 ) -> (Run, Vec<bool>) {
-    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) }).on_stores(topology, kind);
-    let name = |nth: usize| format!("client-{}", nth + 1);
-    let clients = (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new()));
-    let plan = Plan {
-        seed: Seed(1),
-        network_seed: Seed(1),
-        world: WorldSpec {
-            ttl: ms(1000),
-            wait: ms(1000),
-            horizon,
-            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
-            tcp_timeout: ms(15_000),
-            stock: 0,
-            final_client: false,
-            ready_order: picklock_model::plan::ReadyOrder::Woken,
-            policy: picklock_model::plan::ClientPolicy::default(),
-            store: settings,
-        },
-        workload: "test".into(),
-        clients: clients.collect(),
-        choices: Vec::new(),
-        injections,
-    };
-    let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
-    let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
-    let workload: Workload = Arc::new(move |context| {
-        let nth = (0..scripts.len()).find(|nth| name(*nth) == context.host.name()).unwrap();
-        let (script, done) = (scripts[nth], Arc::clone(&done));
-        Box::pin(async move {
-            script(context.host.clone()).await;
-            done.lock().unwrap()[nth] = true;
-            context.recorder.finished();
-        })
-    });
-    let run = run(engine, &design, &plan, &workload).unwrap();
-    let finished = finished.lock().unwrap().clone();
-    (run, finished)
+    let world = Scripted { engine, horizon, settings, injections, ..Scripted::default() };
+    world.play(kind, topology, scripts).unwrap()
 }
 
 fn play(scripts: &[Script], injections: Vec<Injection>) -> Run {

@@ -243,11 +243,12 @@ fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ 
 }
 
 /// The commands and subcommands that came after 7.0, and which versions know them.
-const SINCE: [(&str, Knows); 5] = [
+const SINCE: [(&str, Knows); 6] = [
     ("client|no-touch", |version| version >= Version::V7_2),
     ("client|setinfo", |version| version >= Version::V7_2),
     ("delex", |version| version == Version::V8_4),
     ("delifeq", |version| version == Version::Valkey9_0),
+    ("digest", |version| version == Version::V8_4),
     ("waitaof", |version| version >= Version::V7_2),
 ];
 
@@ -355,6 +356,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("del", -2, "write", [1, -1, 1], "keyspace write slow", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),
     fact("delex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW delete variable_flags|index 1|range 0 1 0"),
     fact("delifeq", 3, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
+    fact("digest", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("discard", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("dump", 2, "readonly", [1, 1, 1], "keyspace read slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("echo", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),

@@ -1,8 +1,8 @@
 //! The version of Redis, or of Valkey, that a node behaves like, where versions differ.
 //!
 //! A version has what all before it have. Sources: `since` and `history` in `src/commands/*.json` of Redis 7.4 (HEXPIRE and its kin, which are left
-//! out here), 8.4 (DELEX; SET with IFEQ, IFNE, IFDEQ, IFDNE) and of Valkey 8.1 (SET with IFEQ, valkey-io/valkey#1324) and 9.0 (DELIFEQ);
-//! Valkey's `src/version.h` for what it says of itself. What compares digests of values (DIGEST, IFDEQ, IFDNE) is left out.
+//! out here), 8.4 (DELEX, DIGEST; SET with IFEQ, IFNE, IFDEQ, IFDNE) and of Valkey 8.1 (SET with IFEQ, valkey-io/valkey#1324) and 9.0 (DELIFEQ);
+//! Valkey's `src/version.h` for what it says of itself.
 
 /// A version of Redis, or of Valkey, which began as Redis 7.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,9 +82,9 @@ impl Version {
         self >= Version::V8_4
     }
 
-    /// True if SET takes IFNE.
+    /// True if SET takes IFNE, IFDEQ and IFDNE.
     #[must_use]
-    pub fn sets_if_different(self) -> bool {
+    pub fn compares_digests(self) -> bool {
         self == Version::V8_4
     }
 }

@@ -87,6 +87,19 @@ fn what_is_set_on_a_condition_without_a_lease_has_none() {
 }
 
 #[test]
+fn digests_are_those_of_the_documentation() {
+    let mut bench = Bench::of(Version::V8_4);
+    bench.run("SET k test");
+    assert_eq!(bench.run("DIGEST k"), Reply::Bulk(b"9ec9f7918d7dfc40".to_vec()));
+    assert_eq!(bench.run("DIGEST none"), Reply::Nil);
+    assert_eq!(bench.run("SET k test IFDNE 9EC9F7918D7DFC40"), Reply::Nil);
+    assert_eq!(bench.run("SET k other IFDEQ 9EC9F7918D7DFC40"), Reply::OK);
+    assert_eq!(bench.run("DELEX k IFDEQ 9ec9f7918d7dfc40"), ZERO);
+    assert!(matches!(bench.run("DELEX k IFDEQ 9ec9"), Reply::Error(_)));
+    assert_eq!(bench.run("DELEX k IFDNE 9ec9f7918d7dfc40"), ONE);
+}
+
+#[test]
 fn a_key_is_deleted_if_it_has_a_value() {
     let mut redis = Bench::of(Version::V8_4);
     redis.run("SET k a NX PX 100");

@@ -1,8 +1,9 @@
-//! Strings: SET and GET in all their forms, and deletion on a condition (Redis 7.0 and 8.4 `t_string.c`).
+//! Strings: SET and GET in all their forms (Redis 7.0 and 8.4 `t_string.c`).
 
+use super::conditions::Condition;
 use super::{SYNTAX, count, digits, number, wrong_arity};
 use crate::protocol::resp::Reply;
-use crate::server::store::{Store, Value};
+use crate::server::store::Store;
 use crate::server::version::Version;
 
 /// How the time of an expiry is given.
@@ -27,41 +28,6 @@ struct Options<'a> {
     persist: bool,
     expiry: Option<(Unit, &'a [u8])>,
     condition: Option<Condition<'a>>,
-}
-
-/// A condition on the value of a key.
-#[derive(Clone, Copy)]
-enum Condition<'a> {
-    /// It is this one.
-    Equal(&'a [u8]),
-    /// It is another one, or there is none.
-    Different(&'a [u8]),
-}
-
-impl<'a> Condition<'a> {
-    /// The condition of this name.
-    fn named(name: &[u8], value: &'a [u8]) -> Option<Condition<'a>> {
-        match () {
-            () if name.eq_ignore_ascii_case(b"IFEQ") => Some(Condition::Equal(value)),
-            () if name.eq_ignore_ascii_case(b"IFNE") => Some(Condition::Different(value)),
-            () => None,
-        }
-    }
-
-    fn is_met_by(self, present: Option<&Vec<u8>>) -> bool {
-        match self {
-            Condition::Equal(value) => present.is_some_and(|present| present == value),
-            Condition::Different(value) => present.is_none_or(|present| present != value),
-        }
-    }
-
-    /// True if SET of this version takes it.
-    fn is_in(self, version: Version) -> bool {
-        match self {
-            Condition::Equal(_) => version.sets_if_equal(),
-            Condition::Different(_) => version.sets_if_different(),
-        }
-    }
 }
 
 impl<'a> Options<'a> {
@@ -180,6 +146,7 @@ fn set_on(
     keeps_ttl: bool,
 ) -> Result<bool, Reply> {
     let (key, value) = (args[1], args[2]);
+    condition.check()?;
     let present = store.string(key)?.cloned();
     if !condition.is_met_by(present.as_ref()) {
         return Ok(false);
@@ -201,40 +168,6 @@ fn set_on(
         None => store.propagate(&[b"SET", key, value]),
     }
     Ok(true)
-}
-
-/// DELEX: deletes a key, on a condition if one is given.
-pub(crate) fn delex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let key = args[1];
-    let [_, _, name, value] = args else {
-        return if args.len() == 2 {
-            super::keys::del(store, &[b"DEL", key])
-        } else {
-            Err(wrong_arity("delex"))
-        };
-    };
-    let Some(entry) = store.find(key) else { return Ok(Reply::Integer(0)) };
-    let Value::String(present) = &entry.value else {
-        return Err(Reply::error("ERR Key should be of string type if conditions are specified"));
-    };
-    let condition = Condition::named(name, value)
-        .ok_or(Reply::error("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE"))?;
-    let is_met = condition.is_met_by(Some(present));
-    Ok(delete_if(store, key, is_met))
-}
-
-/// DELIFEQ of Valkey: deletes a key that has this value.
-pub(crate) fn delifeq(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let is_met = store.string(args[1])?.is_some_and(|present| present == args[2]);
-    Ok(delete_if(store, args[1], is_met))
-}
-
-fn delete_if(store: &mut Store, key: &[u8], is_met: bool) -> Reply {
-    if is_met {
-        super::keys::delete(store, key);
-        store.propagate(&[b"DEL", key]);
-    }
-    Reply::Integer(i64::from(is_met))
 }
 
 /// Sets a string.
