@@ -12,7 +12,7 @@ use super::calls::{Calls, Rows};
 use super::eval::Context;
 use super::order::{by_keys, limit};
 use super::run::QueryRun;
-use super::scan::{place, scan};
+use super::scan::{names_one, place, scan};
 use super::scene::{Effect, Stop};
 use crate::protocol::{Value, json_records};
 use crate::server::data::{Row, Schema, Tid};
@@ -169,16 +169,18 @@ impl Context<'_, '_> {
             sorting.push((part, keys, row));
         }
         sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
-        let mut last: Option<(Vec<(bool, Value)>, i64)> = None;
-        for (part, _, mut row) in sorting {
-            let number = match &last {
-                Some((known, number)) if *known == part => number + 1,
-                _ => 1,
+        let mut from = 0;
+        for at in 0..sorting.len() {
+            let begins = sorting[from].0 != sorting[at].0;
+            from = if begins { at } else { from };
+            let part = &sorting[from].0;
+            let number = match numbering.counts {
+                true => sorting.iter().filter(|(other, ..)| other == part).count(),
+                false => at - from + 1,
             };
-            row.push(Value::Int(number));
-            all.push(row);
-            last = Some((part, number));
+            sorting[at].2.push(Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
         }
+        all.extend(sorting.into_iter().map(|(_, _, row)| row));
         Ok(())
     }
 
@@ -243,8 +245,12 @@ impl Context<'_, '_> {
         from: &[Source],
         filter: Option<&Typed>,
     ) -> Result<VecDeque<(Tid, Row)>, Stop> {
-        let others = self.joined(from, &[], &[])?;
         let tids = scan(self, schema, filter)?;
+        if tids.is_empty() && names_one(schema, filter) {
+            // PostgreSQL looks this row up first, and nobody needs the others then.
+            return Ok(VecDeque::new());
+        }
+        let others = self.joined(from, &[], &[])?;
         let width = schema.columns.len();
         let is_named = |column: &usize| filter.is_some_and(|filter| is_named(filter, *column, width));
         let named = schema.keys.iter().any(|key| key.is_plain() && key.columns.iter().all(is_named));

@@ -8,12 +8,13 @@ use crate::protocol::{Element, SqlError, Type};
 use crate::server::sql::{Expr, Order};
 
 impl Planner<'_> {
-    /// `row_number()` as a column behind those of the row.
+    /// `row_number()`, or `count(*)` of the rows beside it, as a column behind those of the row.
     pub(super) fn row_number(
         &mut self,
         scope: &Scope,
         partition: &[Expr],
         order: &[Order],
+        counts: bool,
     ) -> Result<(Typed, Type), SqlError> {
         let refused = |place: &str| match place {
             "WHERE" => SqlError::new("42P20", "window functions are not allowed in WHERE"),
@@ -30,7 +31,7 @@ impl Planner<'_> {
         for value in partition.iter().chain(keys.iter().map(|key| &key.value)) {
             still(Some(value))?;
         }
-        let one = Numbering { partition, order: keys };
+        let one = Numbering { partition, order: keys, counts };
         let at = match numbers.iter().position(|known| *known == one) {
             Some(at) => at,
             None => {

@@ -191,7 +191,7 @@ fn naming(expr: &Expr) -> Option<(String, bool)> {
     let firm = |name: &str| Some((name.to_owned(), true));
     match expr {
         Expr::Column { name, .. } | Expr::Call { name, .. } => firm(name),
-        Expr::CountRows => firm("count"),
+        Expr::CountRows | Expr::CountOver(_) => firm("count"),
         Expr::RowNumber(..) => firm("row_number"),
         Expr::Exists(_) => firm("exists"),
         Expr::Array(_) | Expr::ArrayQuery(_) => firm("array"),

@@ -80,7 +80,10 @@ impl Planner<'_> {
                 let updated = Typed::Updated;
                 (if unequal { updated } else { Typed::Not(Box::new(updated)) }, Type::Bool)
             }
-            Expr::RowNumber(partition, order) => return self.row_number(scope, partition, order),
+            Expr::RowNumber(partition, order) => {
+                return self.row_number(scope, partition, order, false);
+            }
+            Expr::CountOver(partition) => return self.row_number(scope, partition, &[], true),
             Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None),
             Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
                 (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg)),

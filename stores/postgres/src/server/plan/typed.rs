@@ -190,6 +190,8 @@ pub(crate) struct Wide {
 pub(crate) struct Numbering {
     pub(crate) partition: Vec<Typed>,
     pub(crate) order: Vec<SortKey>,
+    /// True if each is given the number of all of them.
+    pub(crate) counts: bool,
 }
 
 /// A table of a statement with several.

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
-use super::syntax::{Expr, Operator, TypeName};
+use super::syntax::{Expr, Operator, Order, TypeName};
 use super::types::ty;
 use crate::protocol::{SqlError, Type};
 
@@ -172,7 +172,13 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     }
     if name == "count" && at.takes_sign("*") {
         at.sign(")")?;
-        at.refuse(&["over"])?;
+        if at.is_word("over") && at.is_sign_after("(") {
+            let (partition, order) = window(at)?;
+            if !order.is_empty() {
+                return Err(SqlError::unsupported("count of the rows so far"));
+            }
+            return Ok(Expr::CountOver(partition));
+        }
         let Some(filter) = only(at)? else { return Ok(Expr::CountRows) };
         // What is null is not counted.
         let case = Expr::Case { arms: vec![(filter, Expr::Bool(true))], otherwise: None };
@@ -181,14 +187,14 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     at.refuse(&["distinct"])?;
     let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
     if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
-        return numbered(at);
+        return window(at).map(|(partition, order)| Expr::RowNumber(partition, order));
     }
     at.refuse(&["filter", "over", "within"])?;
     Ok(Expr::Call { name, args })
 }
 
-/// What comes after `row_number()`.
-fn numbered(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+/// The rows of a window function and their order, after its call.
+fn window(at: &mut Cursor<'_>) -> Result<(Vec<Expr>, Vec<Order>), SqlError> {
     at.step();
     at.step();
     let mut partition = Vec::new();
@@ -202,7 +208,7 @@ fn numbered(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let order = at.order()?;
     at.refuse(&["rows", "range", "groups"])?;
     at.sign(")")?;
-    Ok(Expr::RowNumber(partition, order))
+    Ok((partition, order))
 }
 
 /// FILTER of an aggregate, if it comes next.

@@ -288,6 +288,8 @@ pub(crate) enum Expr {
     Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
     /// `row_number() OVER (PARTITION BY ... ORDER BY ...)`.
     RowNumber(Vec<Expr>, Vec<Order>),
+    /// `count(*) OVER (PARTITION BY ...)`.
+    CountOver(Vec<Expr>),
     /// `count(*)`.
     CountRows,
     Case {
