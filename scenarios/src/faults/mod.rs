@@ -26,6 +26,7 @@ mod lost_reply;
 mod lost_request;
 #[cfg(test)]
 mod made_up;
+mod member_change;
 mod needs;
 mod node_restart;
 mod params;
@@ -73,6 +74,7 @@ pub const ALL: &[&Fault] = &[
     &cancel::FAULT,
     &lost_connection::FAULT,
     &ended_session::FAULT,
+    &member_change::FAULT,
     #[cfg(test)]
     &made_up::FAULT,
 ];
@@ -106,6 +108,7 @@ pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
         (error_reply::FAULT.name, error_reply::ACTION),
         (eviction::FAULT.name, eviction::ACTION),
         (ended_session::FAULT.name, ended_session::ACTION),
+        (member_change::FAULT.name, member_change::ACTION),
     ];
     actions.into_iter().find_map(|(name, action)| (name == fault.name).then_some(action))
 }
