@@ -49,7 +49,7 @@ Examples:
   picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'
   picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, or redlock:N of Redis; or postgres, etcd:N, zookeeper:N
+    /// single, replicated, sentinel, or redlock:N of Redis; or postgres, etcd:N, zookeeper:N, consul, kubernetes:N
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
     /// The port of the first server; the others take the next ones
@@ -133,8 +133,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         ending,
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
-    let alone = matches!(args.topology, Topology::Single | Topology::Postgres);
+    let alone = matches!(args.topology, Topology::Single | Topology::Postgres | Topology::Consul);
     let last = alone.then(|| Arc::clone(&stop));
+    let topology = args.topology;
     let start: Serve = Arc::new(move |context| {
         let (last, own, commands, host) =
             (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
@@ -144,6 +145,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
                 Kind::Postgres => picklock_postgres::serve(context).await,
                 Kind::Etcd => picklock_etcd::serve(context).await,
                 Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
+                Kind::Consul | Kind::Kubernetes => topology::run(topology, context).await,
             }
             match last {
                 Some(stop) => stop.notify_one(),
@@ -212,7 +214,7 @@ fn plan(args: &ServeArgs) -> Plan {
                 Kind::Redis => Settings::default()
                     .with(DOWN_AFTER, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
-                Kind::Postgres | Kind::Etcd | Kind::ZooKeeper => Settings::default(),
+                _ => Settings::default(),
             },
         },
         workload: String::new(),

@@ -4,12 +4,14 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use picklock_consul::Consul;
+use picklock_kubernetes::Kubernetes;
 use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
 use picklock_redis::Redis;
 use picklock_sim::live::Served;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, StoreSpec as _};
+use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,10 @@ pub(crate) enum Topology {
     Etcd(u16),
     /// A ZooKeeper of so many members.
     ZooKeeper(u16),
+    /// One Consul server.
+    Consul,
+    /// A control plane of Kubernetes of so many hosts.
+    Kubernetes(u16),
 }
 
 /// The kind of the servers of a topology.
@@ -37,6 +43,8 @@ pub(super) enum Kind {
     Postgres,
     Etcd,
     ZooKeeper,
+    Consul,
+    Kubernetes,
 }
 
 impl Topology {
@@ -45,6 +53,8 @@ impl Topology {
             Topology::Postgres => Kind::Postgres,
             Topology::Etcd(_) => Kind::Etcd,
             Topology::ZooKeeper(_) => Kind::ZooKeeper,
+            Topology::Consul => Kind::Consul,
+            Topology::Kubernetes(_) => Kind::Kubernetes,
             _ => Kind::Redis,
         }
     }
@@ -58,6 +68,8 @@ impl Kind {
             Kind::Postgres => picklock_postgres::KIND.params,
             Kind::Etcd => picklock_etcd::KIND.params,
             Kind::ZooKeeper => picklock_zookeeper::KIND.params,
+            Kind::Consul => picklock_consul::KIND.params,
+            Kind::Kubernetes => picklock_kubernetes::KIND.params,
         }
     }
 
@@ -68,6 +80,8 @@ impl Kind {
             Kind::Postgres => Postgres::default().port(role),
             Kind::Etcd => picklock_etcd::CLIENT_PORT,
             Kind::ZooKeeper => picklock_zookeeper::CLIENT_PORT,
+            Kind::Consul => picklock_consul::PORT,
+            Kind::Kubernetes => picklock_kubernetes::PORT,
         }
     }
 
@@ -78,6 +92,8 @@ impl Kind {
             Kind::Postgres => "PostgreSQL: any user, any database, no password",
             Kind::Etcd => "etcd: gRPC, no password",
             Kind::ZooKeeper => "ZooKeeper: no password",
+            Kind::Consul => "Consul: sessions and keys over HTTP, no token",
+            Kind::Kubernetes => "Kubernetes: Lease objects over HTTP, no token",
         }
     }
 }
@@ -88,7 +104,7 @@ const SENTINELS: u16 = 3;
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
 
-/// The most members of an etcd or a ZooKeeper; more are not recommended.
+/// The most members of an etcd, a ZooKeeper or a control plane; more are not recommended.
 const MEMBERS_MAX: u16 = 7;
 
 impl FromStr for Topology {
@@ -100,6 +116,7 @@ impl FromStr for Topology {
             "replicated" => Ok(Topology::Replicated),
             "sentinel" => Ok(Topology::Sentinel),
             "postgres" => Ok(Topology::Postgres),
+            "consul" => Ok(Topology::Consul),
             _ => {
                 let count = |prefix: &str, most: u16| {
                     let count: Option<u16> = text.strip_prefix(prefix).and_then(|count| count.parse().ok());
@@ -108,10 +125,11 @@ impl FromStr for Topology {
                 let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
                 let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
-                nodes.or_else(etcd).or_else(zookeeper).ok_or_else(|| {
+                let kubernetes = || count("kubernetes:", MEMBERS_MAX).map(Topology::Kubernetes);
+                nodes.or_else(etcd).or_else(zookeeper).or_else(kubernetes).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, redlock:N with N \
-                         from 1 to {NODES_MAX}, etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, consul, redlock:N with N \
+                         from 1 to {NODES_MAX}, etcd:N, zookeeper:N and kubernetes:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -129,6 +147,8 @@ impl fmt::Display for Topology {
             Topology::Postgres => f.write_str("postgres"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
             Topology::ZooKeeper(members) => write!(f, "zookeeper:{members}"),
+            Topology::Consul => f.write_str("consul"),
+            Topology::Kubernetes(members) => write!(f, "kubernetes:{members}"),
         }
     }
 }
@@ -142,7 +162,7 @@ pub(super) struct Server {
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
     let what = topology.kind().leader();
-    if let Topology::Etcd(members) | Topology::ZooKeeper(members) = topology {
+    if let Topology::Etcd(members) | Topology::ZooKeeper(members) | Topology::Kubernetes(members) = topology {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
@@ -156,13 +176,24 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {
-        Topology::Single | Topology::Postgres => (1, 0, 0),
-        Topology::Redlock(nodes) | Topology::Etcd(nodes) | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
+        Topology::Single | Topology::Postgres | Topology::Consul => (1, 0, 0),
+        Topology::Redlock(nodes)
+        | Topology::Etcd(nodes)
+        | Topology::ZooKeeper(nodes)
+        | Topology::Kubernetes(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };
     let replicas = (1..=replicas).map(replica);
     (1..=primaries).map(primary).chain(replicas).chain((1..=sentinels).map(sentinel)).collect()
+}
+
+/// Runs a server of this Consul or control plane.
+pub(super) async fn run(topology: Topology, context: ServerContext) {
+    match topology {
+        Topology::Kubernetes(members) => Kubernetes { members: members.into() }.serve(context).await,
+        _ => Consul::default().serve(context).await,
+    }
 }
 
 /// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can
