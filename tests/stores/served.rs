@@ -400,6 +400,33 @@ fn a_postgres_is_served_to_whoever_speaks_its_protocol() {
     }
 }
 
+/// The answer to a request over HTTP, whole.
+fn answer(port: u16, request: &str) -> String {
+    let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut received = String::new();
+    while !received.contains("\r\n\r\n") || received.ends_with("\r\n\r\n") {
+        let mut bytes = [0; 4096];
+        let len = socket.read(&mut bytes).unwrap();
+        assert!(len > 0, "the server closed the connection: {received}");
+        received.push_str(&String::from_utf8_lossy(&bytes[..len]));
+    }
+    received
+}
+
+#[test]
+fn a_consul_and_a_control_plane_are_served_over_http() {
+    let consul = Served::start(&["--topology", "consul"]);
+    let created =
+        answer(consul.port, "PUT /v1/session/create HTTP/1.1\r\nHost: consul\r\nContent-Length: 0\r\n\r\n");
+    assert!(created.starts_with("HTTP/1.1 200") && created.contains("\"ID\""), "{created}");
+    let kubernetes = Served::start(&["--topology", "kubernetes:1"]);
+    let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/lock";
+    let missing = answer(kubernetes.port, &format!("GET {path} HTTP/1.1\r\nHost: kubernetes\r\n\r\n"));
+    assert!(missing.starts_with("HTTP/1.1 404") && missing.contains("NotFound"), "{missing}");
+}
+
 #[test]
 fn a_password_is_refused_for_a_postgres() {
     let output = Command::new(env!("CARGO_BIN_EXE_picklock"))

@@ -59,3 +59,38 @@ fn a_run_whose_faults_have_nothing_to_hit_is_inconclusive() {
     assert!(run.plan.injections.is_empty(), "{:?}", run.plan.injections);
     assert!(!run.is_conclusive() && run.inconclusive.is_some_and(|why| why.contains("nothing")));
 }
+
+/// How many of so many first runs violate this under a scenario, and in how many its fault took effect.
+fn count(spelling: &str, name: &str, fault: &str, violates: &str, runs: u64) -> (u64, u64) {
+    let cell = Cell::of(&design(spelling), scenario(name, &[])).unwrap();
+    (0..runs).fold((0, 0), |(violated, hit), seed| {
+        let run = cell.run(Engine::Event, seed);
+        let (is_violated, is_hit) = (run.violates(violates), run.took_effect.contains(fault));
+        (violated + u64::from(is_violated), hit + u64::from(is_hit))
+    })
+}
+
+#[test]
+fn members_come_and_go_and_no_data_is_harmed() {
+    for spelling in ["etcd", "lease-object"] {
+        for invariant in ["mutual-exclusion", "effective-exclusion", "no-lost-update", "progress"] {
+            let (violated, hit) = count(spelling, "member-change", "member-change", invariant, 20);
+            assert_eq!(violated, 0, "{spelling}: {invariant}");
+            assert!(hit >= 18, "{spelling}: {hit} of 20");
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_was_torn_harms_no_data() {
+    for spelling in ["etcd", "zookeeper"] {
+        let (violated, hit) = count(spelling, "torn-entry", "failover", "mutual-exclusion", 20);
+        assert_eq!((violated, hit), (0, 20), "{spelling}");
+    }
+}
+
+#[test]
+fn a_leader_that_comes_back_without_its_disk_takes_a_lock_along_if_a_third_member_lags() {
+    let (violated, _) = count("etcd", "lost-disk", "replication-lag", "mutual-exclusion", 60);
+    assert!(violated > 0);
+}

@@ -10,13 +10,21 @@
 mod aredis_119;
 mod at_checkpoints;
 mod authentik_23876;
+mod cilium_42920;
+mod client_go_65094;
+mod curator_498;
+mod curator_604;
+mod curator_696;
+mod curator_mutex;
 mod django_q_213;
 mod dotnet_etcd_321;
 mod election;
 mod etcd_11456;
 mod etcd_19597;
 mod etcd_22082;
+mod framework;
 mod greptimedb_7670;
+mod kazoo_732;
 mod laravel_36337;
 mod liquibase_5438;
 mod node_redlock_296;
@@ -63,12 +71,18 @@ use picklock_sim::design::Family;
 pub static ALL: &[&Family] = &[
     &aredis_119::FAMILY,
     &authentik_23876::FAMILY,
+    &cilium_42920::FAMILY,
+    &client_go_65094::FAMILY,
+    &curator_498::FAMILY,
+    &curator_604::FAMILY,
+    &curator_696::FAMILY,
     &django_q_213::FAMILY,
     &dotnet_etcd_321::FAMILY,
     &etcd_11456::FAMILY,
     &etcd_19597::FAMILY,
     &etcd_22082::FAMILY,
     &greptimedb_7670::FAMILY,
+    &kazoo_732::FAMILY,
     &laravel_36337::FAMILY,
     &liquibase_5438::FAMILY,
     &node_redlock_296::FAMILY,

@@ -25,7 +25,7 @@ pub(crate) struct Api {
     host: Host,
     servers: Vec<Client>,
     current: Mutex<usize>,
-    timeout: Duration,
+    timeout: Option<Duration>,
 }
 
 /// The reason why there is no object.
@@ -53,11 +53,11 @@ impl ApiError {
 }
 
 impl Api {
-    /// A client of a design's store, whose requests take no longer than this.
+    /// A client of a design's store, whose requests take no longer than this, or as long as they take.
     ///
     /// # Errors
     /// When the design has none.
-    pub(crate) fn of(context: &Context, timeout: Duration) -> Result<Api, LockError> {
+    pub(crate) fn of(context: &Context, timeout: Option<Duration>) -> Result<Api, LockError> {
         let names = match context.stores.first() {
             Some(StoreAddress::Host(name)) => std::slice::from_ref(name),
             Some(StoreAddress::Ask(names) | StoreAddress::Among(names)) => names,
@@ -73,7 +73,10 @@ impl Api {
         let at = *self.current.lock().unwrap_or_else(PoisonError::into_inner) % self.servers.len();
         let request = request.header("Accept", "application/json");
         let sent = self.servers[at].send(&request);
-        let answered = self.host.timeout_boxed(self.timeout, Box::pin(sent)).await;
+        let answered = match self.timeout {
+            Some(timeout) => self.host.timeout_boxed(timeout, Box::pin(sent)).await,
+            None => Ok(sent.await),
+        };
         let response = answered.map_err(|_| ApiError::TimedOut).and_then(|answered| Ok(answered?));
         if response.is_err() {
             *self.current.lock().unwrap_or_else(PoisonError::into_inner) = at + 1;

@@ -26,6 +26,8 @@ pub(super) struct Times {
     pub(super) renew_deadline: Duration,
     /// The pause between two tries (`RetryPeriod`).
     pub(super) retry_period: Duration,
+    /// True if the deadline also ends a try that is under way.
+    pub(super) bounds_tries: bool,
 }
 
 impl Times {
@@ -48,7 +50,7 @@ impl Times {
 
 /// What a leader does when it stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Release {
+pub(crate) enum Release {
     /// It reads the object and empties it (`ReleaseOnCancel`).
     ReadFirst,
     /// It empties the object as it knows it (`ReleaseOnCancel` of earlier versions).
@@ -158,7 +160,11 @@ impl Elector {
     /// Renews, until that does not succeed for as long as the deadline says.
     pub(super) async fn renew(&mut self) {
         let host = self.host.clone();
-        let Times { renew_deadline, retry_period, .. } = self.times;
+        let Times { renew_deadline, retry_period, bounds_tries, .. } = self.times;
+        if !bounds_tries {
+            while self.poll(host.monotonic() + renew_deadline).await {}
+            return;
+        }
         loop {
             let until = host.monotonic() + renew_deadline;
             let tries = Box::pin(self.try_until(until));
@@ -184,6 +190,26 @@ impl Elector {
             }
         }
         true
+    }
+
+    /// Tries at every tick of a ticker, the first of which comes after a period, until it has renewed; the deadline is looked at between tries alone
+    /// (`wait.Poll`).
+    async fn poll(&mut self, until: Monotonic) -> bool {
+        let period = self.times.retry_period;
+        let mut tick = self.host.monotonic() + period;
+        loop {
+            self.host.sleep_until(tick.min(until)).await;
+            if self.try_acquire_or_renew().await {
+                return true;
+            }
+            let now = self.host.monotonic();
+            if now >= until {
+                return false;
+            }
+            while tick <= now {
+                tick = tick + period;
+            }
+        }
     }
 
     fn is_leader(&self) -> bool {

@@ -64,6 +64,9 @@ const FENCING: Param<Word> = Param {
 /// How often in a period a leader looks whether it leads: often enough that it makes no difference for how long it leads on.
 const LOOKS: u32 = 40;
 
+/// The pause before a request is made again.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// The family of designs with Kubernetes' Lease.
 pub(crate) static FAMILY: Family = Family {
     name: "lease-object",
@@ -76,7 +79,6 @@ pub(crate) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     let rules = Rules {
-        policy: Policy::of(args),
         renew_deadline: args.get(RENEW_DEADLINE) as u32,
         retry_period: args.get(RETRY_PERIOD) as u32,
         release: match args.get(RELEASE) {
@@ -85,14 +87,20 @@ fn build(args: &Args) -> Design {
             _ => Release::ReadFirst,
         },
         fenced: args.get(FENCING) == "transitions",
+        ..Rules::CLIENT_GO
     };
-    let members = args.get(MEMBERS) as u32;
-    let client = move |context: Context| async move { Ok(Client::lock(LeaseObject::new(&context, rules)?)) };
+    design(args.get(MEMBERS) as u32, rules, Policy::of(args))
+}
+
+/// A design whose clients elect a leader by these rules, on a control plane of so many hosts.
+pub(crate) fn design(members: u32, rules: Rules, policy: Policy) -> Design {
+    let client =
+        move |context: Context| async move { Ok(Client::lock(LeaseObject::new(&context, rules, policy)?)) };
     let topology = Topology { stores: 1, replicated: members > 1 };
     let design = Design::new("", client)
         .on_stores(topology, Kubernetes { members })
         .persistent()
-        .believing(rules.policy.belief)
+        .believing(policy.belief)
         .renewing();
     // A lease, and what two candidates wait between their tries: the one who sees the last change, and the one who sees its end.
     let design = Design { survives: Conditions::LEASE, leases_to_recover: 2, ..design };
@@ -101,13 +109,31 @@ fn build(args: &Args) -> Design {
 
 /// What a client does.
 #[derive(Clone, Copy, Debug)]
-struct Rules {
-    policy: Policy,
-    /// In thousandths of the lease.
-    renew_deadline: u32,
-    retry_period: u32,
-    release: Release,
-    fenced: bool,
+pub(crate) struct Rules {
+    /// How long a leader tries to renew before it stops, in thousandths of the lease.
+    pub(crate) renew_deadline: u32,
+    /// The pause between two tries, in thousandths of the lease.
+    pub(crate) retry_period: u32,
+    /// What a leader does when it stops.
+    pub(crate) release: Release,
+    /// True if the transitions of the object are a fencing token.
+    pub(crate) fenced: bool,
+    /// True if the deadline of a renewal also ends the try that is under way, and a request takes no longer.
+    pub(crate) bounds_tries: bool,
+    /// How long at most a leader that has stopped works on, until one more request of its is answered.
+    pub(crate) lingers: Duration,
+}
+
+impl Rules {
+    /// Those of client-go today, with its times.
+    pub(crate) const CLIENT_GO: Rules = Rules {
+        renew_deadline: 667,
+        retry_period: 133,
+        release: Release::ReadFirst,
+        fenced: false,
+        bounds_tries: true,
+        lingers: Duration::ZERO,
+    };
 }
 
 /// A client.
@@ -115,6 +141,7 @@ struct LeaseObject {
     host: Host,
     ttl: Duration,
     rules: Rules,
+    policy: Policy,
     times: Times,
     api: Arc<Api>,
     held: Mutex<Vec<Leading>>,
@@ -132,16 +159,17 @@ struct Leading {
 }
 
 impl LeaseObject {
-    fn new(context: &Context, rules: Rules) -> Result<LeaseObject, LockError> {
+    fn new(context: &Context, rules: Rules, policy: Policy) -> Result<LeaseObject, LockError> {
         let times = Times {
             lease: context.ttl,
             renew_deadline: context.ttl * rules.renew_deadline / 1_000,
             retry_period: context.ttl * rules.retry_period / 1_000,
+            bounds_tries: rules.bounds_tries,
         };
         times.check()?;
-        let api = Arc::new(Api::of(context, times.timeout())?);
+        let api = Arc::new(Api::of(context, rules.bounds_tries.then(|| times.timeout()))?);
         let (host, ttl) = (context.host.clone(), context.ttl);
-        Ok(LeaseObject { host, ttl, rules, times, api, held: Mutex::default() })
+        Ok(LeaseObject { host, ttl, rules, policy, times, api, held: Mutex::default() })
     }
 
     /// Runs for the leadership for so long.
@@ -158,15 +186,20 @@ impl LeaseObject {
         let stopped: Arc<StdMutex<bool>> = Arc::default();
         let leading =
             Leading { identity, renewed: elector.renewed(), stopped: Arc::clone(&stopped), cancel, released };
-        let release = self.rules.release;
+        let Rules { release, lingers, .. } = self.rules;
+        let (host, api, name) = (self.host.clone(), Arc::clone(&self.api), key.as_str().to_owned());
         self.host.spawn(async move {
-            tokio::select! {
+            let lost = tokio::select! {
                 biased;
                 // Sent or dropped: both say that it is to stop.
-                _ = cancelled => {}
-                () = elector.renew() => {}
-            }
+                _ = cancelled => false,
+                () = elector.renew() => true,
+            };
             let released = elector.release(release).await;
+            if lost && !lingers.is_zero() {
+                // However it ends, the time is over.
+                let _ = host.timeout_boxed(lingers, Box::pin(until_answered(&host, &api, &name))).await;
+            }
             // Only now is anybody notified: OnStoppedLeading is called when all of this has returned.
             *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
             // Who waited may be gone.
@@ -182,11 +215,18 @@ impl LeaseObject {
     fn advertise(&self, grant: &mut Grant, leading: &Leading) {
         let (began, answered) = *leading.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         let lease = Duration::from_secs(self.times.lease.as_secs());
-        grant.deadline = match self.rules.policy.belief {
-            Belief::Honest => Some(self.rules.policy.lease_end(Reading::Monotonic(began), lease).deadline()),
+        grant.deadline = match self.policy.belief {
+            Belief::Honest => Some(self.policy.lease_end(Reading::Monotonic(began), lease).deadline()),
             Belief::Trusting => Some(Reading::Monotonic(answered).plus(lease).deadline()),
             _ => None,
         };
+    }
+}
+
+/// Asks the API servers until one answers.
+async fn until_answered(host: &Host, api: &Api, name: &str) {
+    while api.get(name).await.is_err() {
+        host.sleep(AGAIN).await;
     }
 }
 

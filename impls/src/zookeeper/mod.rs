@@ -2,5 +2,5 @@
 
 pub(crate) mod curator;
 pub(crate) mod mutex;
-mod place;
+pub(crate) mod place;
 mod queue;

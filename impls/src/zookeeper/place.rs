@@ -6,29 +6,29 @@ use picklock_model::ids::Key;
 const DIGITS: usize = 10;
 
 /// The node of a lock.
-pub(super) fn parent(key: &Key) -> String {
+pub(crate) fn parent(key: &Key) -> String {
     format!("/{}", key.as_str())
 }
 
 /// The path of a node to be created, up to its number. `mark` is a value that no other node has, for a protected one.
-pub(super) fn prefix(key: &Key, mark: Option<&str>) -> String {
+pub(crate) fn prefix(key: &Key, mark: Option<&str>) -> String {
     let parent = parent(key);
     mark.map_or_else(|| format!("{parent}/lock-"), |mark| format!("{parent}/{mark}-lock-"))
 }
 
 /// The name of a child by which its parent knows it.
-pub(super) fn name(path: &str) -> &str {
+pub(crate) fn name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 /// The child with this mark.
-pub(super) fn marked<'n>(children: &'n [String], mark: &str) -> Option<&'n String> {
+pub(crate) fn marked<'n>(children: &'n [String], mark: &str) -> Option<&'n String> {
     children.iter().find(|child| child.starts_with(mark))
 }
 
 /// Where a child stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Nowhere: it is gone.
     Gone,
     /// Before all others.
@@ -39,7 +39,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The place of `own` among the children of its parent.
-    pub(super) fn of(own: &str, children: &[String]) -> Place {
+    pub(crate) fn of(own: &str, children: &[String]) -> Place {
         if !children.iter().any(|child| child == own) {
             return Place::Gone;
         }

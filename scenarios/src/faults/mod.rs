@@ -26,6 +26,7 @@ mod lost_reply;
 mod lost_request;
 #[cfg(test)]
 mod made_up;
+mod member_change;
 mod moved_slot;
 mod needs;
 mod node_restart;
@@ -77,6 +78,7 @@ pub const ALL: &[&Fault] = &[
     &ended_session::FAULT,
     &service::FAULT,
     &moved_slot::FAULT,
+    &member_change::FAULT,
     #[cfg(test)]
     &made_up::FAULT,
 ];
@@ -111,6 +113,7 @@ pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
         (eviction::FAULT.name, eviction::ACTION),
         (ended_session::FAULT.name, ended_session::ACTION),
         (moved_slot::FAULT.name, moved_slot::ACTION),
+        (member_change::FAULT.name, member_change::ACTION),
     ];
     actions.into_iter().find_map(|(name, action)| (name == fault.name).then_some(action))
 }

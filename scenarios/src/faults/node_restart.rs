@@ -17,7 +17,7 @@ use super::clock_step::{hold, working};
 use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{enough, needs_stores};
-use super::params::{AFTER, POWER_LOSS, TIMES, any_section};
+use super::params::{AFTER, CLIENT, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
 use super::site::{AtSite, Where, here, servers};
 use picklock_sim::param::{Args, Param, Share, Shares, Spans, Word};
 use picklock_sim::params;
@@ -29,7 +29,19 @@ pub(super) const FAULT: Fault = Fault {
     name: "node-restart",
     number: "F10",
     doc: "stores die while a section works and come back soon",
-    params: params![TIMES, RESTARTS, FORGETTING, HELD, CUT, RESTART_AFTER, AFTER, POWER_LOSS],
+    params: params![
+        TIMES,
+        RESTARTS,
+        FORGETTING,
+        HELD,
+        CUT,
+        RESTART_AFTER,
+        IN,
+        CLIENT,
+        SECTION,
+        AFTER,
+        POWER_LOSS
+    ],
     from_points: true,
     last_section: any_section,
     applies,
@@ -83,6 +95,16 @@ pub(super) const RESTART_AFTER: Param<Spans> = Param {
     doc: "how long a store is down",
 };
 
+/// The phases in which it may hit, of which the parameter `phase` chooses.
+const PHASES: [Phase; 5] = [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release];
+
+/// In which phase it hits. What `held` arranges is for the work of client-1's first section.
+const IN: Param<Word> = Param {
+    default: "work",
+    doc: "the phase of a section in which they die; with `held` given it is the work",
+    ..PHASE
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_stores(args, topology)?;
     enough(args, FORGETTING, topology.stores)?;
@@ -95,7 +117,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let mut injections = Vec::new();
     let poolers = draw.args().get(RESTARTS) == "poolers";
     let (point, stores) = if poolers || draw.args().get(HELD) == Share::Random {
-        let Some(point) = draw.entry(&[Phase::Work]) else { return injections };
+        let Some(point) = draw.entry(&PHASES) else { return injections };
         let hosts = if poolers { draw.servers(|role| role == Role::Proxy) } else { draw.stores() };
         (point, draw.some(hosts, count))
     } else {

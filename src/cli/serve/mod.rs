@@ -53,7 +53,7 @@ Examples:
   picklock serve --topology postgres-standby --port 5433 --set fenced=yes --fault 'cut node-1 and controller-1 at 20s for 10s'")]
 pub(crate) struct ServeArgs {
     /// single, replicated, sentinel, redlock:N, or cluster:N of Redis; or postgres, postgres-standby,
-    /// etcd:N, zookeeper:N
+    /// etcd:N, zookeeper:N, consul, kubernetes:N
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
     /// The port of the first server; the others take the next ones
@@ -143,8 +143,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         ending,
     };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
-    let alone = matches!(args.topology, Topology::Single | Topology::Postgres);
+    let alone = matches!(args.topology, Topology::Single | Topology::Postgres | Topology::Consul);
     let last = alone.then(|| Arc::clone(&stop));
+    let topology = args.topology;
     let start: Serve = Arc::new(move |context| {
         let (last, own, commands, host) =
             (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
@@ -155,6 +156,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
                 Kind::Postgres => Postgres::default().serve(context).await,
                 Kind::Etcd => picklock_etcd::serve(context).await,
                 Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
+                Kind::Consul | Kind::Kubernetes => topology::run(topology, context).await,
             }
             match last {
                 Some(stop) => stop.notify_one(),
@@ -227,7 +229,7 @@ fn plan(args: &ServeArgs) -> Plan {
                     .with(NODE_TIMEOUT, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
                 Kind::Postgres => Settings::default().with(picklock_postgres::DOWN_AFTER, args.down_after),
-                Kind::Etcd | Kind::ZooKeeper => Settings::default(),
+                _ => Settings::default(),
             },
         },
         workload: String::new(),

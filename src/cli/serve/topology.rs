@@ -5,13 +5,15 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+use picklock_consul::Consul;
+use picklock_kubernetes::Kubernetes;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
 use picklock_redis::{Redis, RedisCluster};
 use picklock_sim::live::Served;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, StoreSpec as _, complete};
+use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _, complete};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub(crate) enum Topology {
     Etcd(u16),
     /// A ZooKeeper of so many members.
     ZooKeeper(u16),
+    /// One Consul server.
+    Consul,
+    /// A control plane of Kubernetes of so many hosts.
+    Kubernetes(u16),
 }
 
 /// The kind of the servers of a topology.
@@ -44,6 +50,8 @@ pub(super) enum Kind {
     Postgres,
     Etcd,
     ZooKeeper,
+    Consul,
+    Kubernetes,
 }
 
 impl Topology {
@@ -53,6 +61,8 @@ impl Topology {
             Topology::Etcd(_) => Kind::Etcd,
             Topology::ZooKeeper(_) => Kind::ZooKeeper,
             Topology::Cluster(_) => Kind::RedisCluster,
+            Topology::Consul => Kind::Consul,
+            Topology::Kubernetes(_) => Kind::Kubernetes,
             _ => Kind::Redis,
         }
     }
@@ -67,6 +77,8 @@ impl Kind {
             Kind::Postgres => picklock_postgres::KIND.params,
             Kind::Etcd => picklock_etcd::KIND.params,
             Kind::ZooKeeper => picklock_zookeeper::KIND.params,
+            Kind::Consul => picklock_consul::KIND.params,
+            Kind::Kubernetes => picklock_kubernetes::KIND.params,
         }
     }
 
@@ -77,6 +89,8 @@ impl Kind {
             Kind::Postgres => Postgres::default().port(role),
             Kind::Etcd => picklock_etcd::CLIENT_PORT,
             Kind::ZooKeeper => picklock_zookeeper::CLIENT_PORT,
+            Kind::Consul => picklock_consul::PORT,
+            Kind::Kubernetes => picklock_kubernetes::PORT,
         }
     }
 
@@ -87,6 +101,8 @@ impl Kind {
             Kind::Postgres => "PostgreSQL: any user, any database, no password",
             Kind::Etcd => "etcd: gRPC, no password",
             Kind::ZooKeeper => "ZooKeeper: no password",
+            Kind::Consul => "Consul: sessions and keys over HTTP, no token",
+            Kind::Kubernetes => "Kubernetes: Lease objects over HTTP, no token",
         }
     }
 }
@@ -100,7 +116,7 @@ const NODES_MAX: u16 = 99;
 /// The most shards of a cluster.
 const SHARDS_MAX: u16 = 49;
 
-/// The most members of an etcd or a ZooKeeper; more are not recommended.
+/// The most members of an etcd, a ZooKeeper or a control plane; more are not recommended.
 const MEMBERS_MAX: u16 = 7;
 
 impl FromStr for Topology {
@@ -113,6 +129,7 @@ impl FromStr for Topology {
             "sentinel" => Ok(Topology::Sentinel),
             "postgres" => Ok(Topology::Postgres),
             "postgres-standby" => Ok(Topology::PostgresStandby),
+            "consul" => Ok(Topology::Consul),
             _ => {
                 let count = |prefix: &str, most: u16| {
                     let count: Option<u16> = text.strip_prefix(prefix).and_then(|count| count.parse().ok());
@@ -122,11 +139,13 @@ impl FromStr for Topology {
                 let cluster = || count("cluster:", SHARDS_MAX).map(Topology::Cluster);
                 let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
-                nodes.or_else(cluster).or_else(etcd).or_else(zookeeper).ok_or_else(|| {
+                let kubernetes = || count("kubernetes:", MEMBERS_MAX).map(Topology::Kubernetes);
+                let elected = etcd().or_else(zookeeper).or_else(kubernetes);
+                nodes.or_else(cluster).or(elected).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, postgres-standby, \
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, postgres-standby, consul, \
                          redlock:N with N from 1 to {NODES_MAX}, cluster:N with N from 1 to {SHARDS_MAX}, \
-                         etcd:N and zookeeper:N with N from 1 to {MEMBERS_MAX}"
+                         etcd:N, zookeeper:N and kubernetes:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -146,6 +165,8 @@ impl fmt::Display for Topology {
             Topology::PostgresStandby => f.write_str("postgres-standby"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
             Topology::ZooKeeper(members) => write!(f, "zookeeper:{members}"),
+            Topology::Consul => f.write_str("consul"),
+            Topology::Kubernetes(members) => write!(f, "kubernetes:{members}"),
         }
     }
 }
@@ -159,7 +180,7 @@ pub(super) struct Server {
 pub(super) fn servers(topology: Topology) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
     let what = topology.kind().leader();
-    if let Topology::Etcd(members) | Topology::ZooKeeper(members) = topology {
+    if let Topology::Etcd(members) | Topology::ZooKeeper(members) | Topology::Kubernetes(members) = topology {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
@@ -186,11 +207,12 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {
-        Topology::Single | Topology::Postgres | Topology::PostgresStandby => (1, 0, 0),
+        Topology::Single | Topology::Postgres | Topology::PostgresStandby | Topology::Consul => (1, 0, 0),
         Topology::Redlock(nodes)
         | Topology::Cluster(nodes)
         | Topology::Etcd(nodes)
-        | Topology::ZooKeeper(nodes) => (nodes, 0, 0),
+        | Topology::ZooKeeper(nodes)
+        | Topology::Kubernetes(nodes) => (nodes, 0, 0),
         Topology::Replicated => (1, 1, 0),
         Topology::Sentinel => (1, 2, SENTINELS),
     };
@@ -211,6 +233,14 @@ fn postgres_standby() -> Vec<Server> {
         Server { member, what }
     };
     members.into_iter().map(server).collect()
+}
+
+/// Runs a server of this Consul or control plane.
+pub(super) async fn run(topology: Topology, context: ServerContext) {
+    match topology {
+        Topology::Kubernetes(members) => Kubernetes { members: members.into() }.serve(context).await,
+        _ => Consul::default().serve(context).await,
+    }
 }
 
 /// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can

@@ -59,21 +59,21 @@ pub struct Created {
     pub id: String,
 }
 
-/// A request for a session. What is left out is Consul's default.
+/// A request for a session. What is left out is Consul's default. Go reads names in either case, and some clients send the lower one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct Wanted {
     /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "name", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The lock-delay: a span as a text, or a number, of seconds if it is below 1,000, and else of nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "lockdelay", skip_serializing_if = "Option::is_none")]
     pub lock_delay: Option<Value>,
     /// What becomes of its keys.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "behavior", skip_serializing_if = "Option::is_none")]
     pub behavior: Option<String>,
     /// Its time.
-    #[serde(rename = "TTL", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "TTL", alias = "ttl", skip_serializing_if = "Option::is_none")]
     pub ttl: Option<String>,
 }
 

@@ -7,8 +7,8 @@ use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, RealServer, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
-    StoreSpec, Topology,
+    ConnectionReader, Member, OwnAction, RealServer, ServerContext, SimulatedStore, Store, StoreAddress,
+    StoreKind, StoreSpec, Topology,
 };
 
 use crate::params::{ELECTION_TIMEOUT, PARAMS};
@@ -98,6 +98,10 @@ impl StoreSpec for Etcd {
 
     fn reader(&self, _: Role) -> Option<Box<dyn ConnectionReader>> {
         Some(Box::new(protocol::Connection::default()))
+    }
+
+    fn actions(&self) -> &'static [OwnAction] {
+        server::ACTIONS
     }
 }
 

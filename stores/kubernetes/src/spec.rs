@@ -8,7 +8,7 @@ use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
+    Member, OwnAction, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
 };
 
 use crate::{PORT, server};
@@ -77,6 +77,11 @@ impl StoreSpec for Kubernetes {
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
         picklock_http::describe(request, bytes)
+    }
+
+    /// Those of its etcd.
+    fn actions(&self) -> &'static [OwnAction] {
+        self.etcd().actions()
     }
 }
 

@@ -35,4 +35,4 @@ mod tests;
 pub use entry::{Content, Entry, MemberId, Snapshot, Stored, Vote};
 pub use message::{Body, Message};
 pub use node::{Draw, NoLeader, Node, Outcome, Role, Rules, Silence};
-pub use replica::{Applied, Replica, State, Timing};
+pub use replica::{Applied, Keeps, Replica, State, Timing};

@@ -83,13 +83,14 @@ impl Log {
         self.snapshot = Some(snapshot);
     }
 
-    /// The members that the log names last, up to this place.
-    pub(crate) fn members_at(&self, index: u64) -> Option<&std::collections::BTreeSet<u32>> {
-        let named = self.entries.iter().rev().filter(|entry| entry.index <= index);
-        let mut named = named.filter_map(|entry| match &entry.content {
-            Content::Members(members) => Some(members),
+    /// The members that are known to be chosen, and the place of the entry that says so. The last change that a log has may have come to
+    /// nothing; the one before it was committed before that was made.
+    pub(crate) fn members_in_force(&self) -> Option<(u64, &std::collections::BTreeSet<u32>)> {
+        let named = self.entries.iter().rev().filter_map(|entry| match &entry.content {
+            Content::Members(members) => Some((entry.index, members)),
             _ => None,
         });
-        named.next().or_else(|| self.snapshot.as_ref().map(|snapshot| &snapshot.members))
+        let snapshot = self.snapshot.as_ref().map(|snapshot| (snapshot.index, &snapshot.members));
+        named.skip(1).chain(snapshot).next()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use picklock_model::plan::Settings;
+use picklock_raft::Keeps;
 use picklock_sim::param::{OneSpan, Param, Word};
 use picklock_sim::params;
 
@@ -15,10 +17,19 @@ pub(crate) const TICK_TIME: Param<OneSpan> = Param {
 
 pub(crate) const DISK: Param<Word> = Param {
     name: "disk",
-    domain: Word(&["kept", "lost"]),
+    domain: Word(&["kept", "torn", "lost"]),
     default: "kept",
-    doc: "what a loss of power leaves of a member's log: all that it has acknowledged, or nothing, as on a disk that only says that it syncs",
+    doc: "what a loss of power leaves of a member's log: all that it has acknowledged, the same and half of an entry that was being written, or nothing, as on a disk that only says that it syncs",
 };
+
+/// What this leaves to a member.
+pub(crate) fn keeps(settings: &Settings) -> Keeps {
+    match settings.get(DISK) {
+        "lost" => Keeps::Nothing,
+        "torn" => Keeps::AllAndTorn,
+        _ => Keeps::All,
+    }
+}
 
 /// All of them.
 pub const PARAMS: &[Param] = params![TICK_TIME, DISK];

@@ -1,5 +1,6 @@
 //! A simulated member of etcd: keys and leases on a replicated log, and the services that clients call.
 
+mod actions;
 mod local;
 mod lock;
 mod member;
@@ -8,6 +9,7 @@ mod services;
 mod state;
 pub(crate) mod status;
 
+pub(crate) use actions::ACTIONS;
 pub use local::Local;
 pub(crate) use serve::serve;
 pub use serve::serve_current;

@@ -6,10 +6,11 @@ use picklock_model::plan::Settings;
 use picklock_raft::{Replica, Timing};
 use picklock_sim::store::ServerContext;
 
+use super::actions::act;
 use super::member::Member;
 use super::services;
 use super::state::{HolderOf, Machine, Objects};
-use crate::params::{DISK, ELECTION_TIMEOUT, HEARTBEAT};
+use crate::params::{ELECTION_TIMEOUT, HEARTBEAT, keeps};
 use crate::version::Version;
 use crate::{CLIENT_PORT, PEER_PORT, grpc};
 
@@ -43,6 +44,7 @@ pub(super) fn start(context: &ServerContext, version: Version, holder_of: Option
     let member = Arc::new(Member { host: host.clone(), replica, names, urls, version });
     host.spawn(Arc::clone(&member).end_leases());
     host.spawn(Arc::clone(&member).shorten_log());
+    host.spawn(act(Arc::clone(&member)));
     member
 }
 
@@ -68,6 +70,6 @@ fn timing(settings: &Settings, version: Version) -> Timing {
         // `--pre-vote` is the default from 3.5 on.
         asks_first: version != Version::V34,
         silence: None,
-        syncs: settings.get(DISK) == "kept",
+        keeps: keeps(settings),
     }
 }

@@ -52,9 +52,14 @@ fn json(code: u16, answer: &impl Serialize) -> Response {
     Response::json(code, serde_json::to_string(answer).expect("an answer has only what JSON has"))
 }
 
+/// The object of a request. What it does not say of its kind is what the path says, as a decoder's default.
 fn body(request: &Request) -> Result<Lease, Status> {
-    let lease: Lease = serde_json::from_slice(&request.body)
+    let mut lease: Lease = serde_json::from_slice(&request.body)
         .map_err(|error| Status::bad_request(&format!("the object provided is unrecognized: {error}")))?;
+    if lease.kind.is_empty() && lease.api_version.is_empty() {
+        lease.kind = "Lease".to_owned();
+        lease.api_version = API_VERSION.to_owned();
+    }
     let is_one = lease.kind == "Lease" && lease.api_version == API_VERSION;
     if is_one { Ok(lease) } else { Err(Status::bad_request("the object provided is unrecognized")) }
 }

@@ -79,6 +79,8 @@ pub struct Outcome {
 pub struct Node {
     pub(super) id: MemberId,
     pub(super) members: BTreeSet<MemberId>,
+    /// The place of the entry that names these members; 0 for those of the start.
+    pub(super) members_since: u64,
     pub(super) rules: Rules,
     pub(super) draw: Draw,
     pub(super) vote: Vote,
@@ -104,10 +106,12 @@ impl Node {
     pub fn new(id: MemberId, members: BTreeSet<MemberId>, rules: Rules, stored: Stored, draw: Draw) -> Node {
         let (vote, log) = (stored.vote, Log::new(stored));
         let committed = log.start();
-        let members = log.members_at(committed).cloned().unwrap_or(members);
+        let named = log.members_in_force().map(|(index, members)| (index, members.clone()));
+        let (members_since, members) = named.unwrap_or((0, members));
         let mut node = Node {
             id,
             members,
+            members_since,
             rules,
             draw,
             vote,
@@ -227,11 +231,16 @@ impl Node {
     /// Has a member added or removed: one at a time.
     ///
     /// # Errors
-    /// When it does not lead itself, or a change of the members is not committed yet.
+    /// When it does not lead itself, has not committed anything in its term or a change of the members yet, or would leave one member alone.
     pub fn propose_members(&mut self, members: BTreeSet<MemberId>) -> Result<(), NoLeader> {
         let open = self.entries_from(self.committed + 1);
         let is_open = open.iter().any(|entry| matches!(entry.content, Content::Members(_)));
-        if self.role != Role::Leader || is_open || members.symmetric_difference(&self.members).count() > 1 {
+        // Nor may it know too little: an earlier leader may have changed the members (Ongaro, raft-dev, 2015).
+        let knows = self.log.term(self.committed) == Some(self.vote.term);
+        let changes = members.symmetric_difference(&self.members).count();
+        // Of two, one that has not heard that it is alone, or no longer is, waits for the other's vote for ever.
+        let is_alone = members.len() < 2;
+        if self.role != Role::Leader || is_open || !knows || changes > 1 || is_alone {
             return Err(NoLeader);
         }
         self.append(Origin::default(), Content::Members(members));

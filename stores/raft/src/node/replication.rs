@@ -60,8 +60,12 @@ impl Node {
             return self.send(leader, Body::Appended { index, refused });
         }
         let last = index + entries.len() as u64;
+        let names_members = entries.iter().any(|entry| matches!(entry.content, Content::Members(_)));
         if let Some(first) = self.log.merge(entries) {
             self.changed_from(first);
+        }
+        if names_members {
+            self.take_members_in_force();
         }
         self.commit_to(committed.min(last));
         self.send(leader, Body::Appended { index: last, refused: None });
@@ -74,6 +78,7 @@ impl Node {
         }
         let index = snapshot.index;
         self.members.clone_from(&snapshot.members);
+        self.members_since = snapshot.index;
         self.committed = index;
         self.outcome.changed_from = None;
         self.outcome.committed.clear();
@@ -152,6 +157,10 @@ impl Node {
         let is_new = index > self.committed && self.log.term(index) == Some(self.vote.term);
         if is_new {
             self.commit_to(index);
+            // Fewer members may be a majority of those that are left.
+            if self.role == Role::Leader {
+                self.commit_what_a_majority_has();
+            }
             self.begin_waiting_reads();
             for other in self.others() {
                 self.send_entries(other);
@@ -165,10 +174,23 @@ impl Node {
         while self.committed < index {
             let Some(entry) = self.log.get(self.committed + 1).cloned() else { return };
             self.committed += 1;
-            if let Content::Members(members) = &entry.content {
+            if let Content::Members(members) = &entry.content
+                && entry.index > self.members_since
+            {
+                self.members_since = entry.index;
                 self.take_members(members.clone());
             }
             self.outcome.committed.push(entry);
+        }
+    }
+
+    /// A later change in the log says that an earlier one is chosen, whether or not this member has heard that it is committed: it must not stand for election
+    /// by members of long ago.
+    fn take_members_in_force(&mut self) {
+        let named = self.log.members_in_force().map(|(index, members)| (index, members.clone()));
+        if let Some((index, members)) = named.filter(|(index, _)| *index > self.members_since) {
+            self.members_since = index;
+            self.take_members(members);
         }
     }
 

@@ -17,6 +17,7 @@ use crate::entry::{Content, Entry, MemberId};
 use crate::message::{Body, Message};
 use crate::node::{NoLeader, Node, Outcome, Role, Rules, Silence};
 use files::Files;
+pub use files::Keeps;
 use peers::{Notify, Parcel};
 
 /// The state that the entries of a log change, alike on every member. It is the same after the same entries: it draws nothing, and reads
@@ -75,8 +76,8 @@ pub struct Timing {
     pub asks_first: bool,
     /// See [`Rules::silence`].
     pub silence: Option<Silence>,
-    /// False if what is written is not synced: a loss of power undoes it.
-    pub syncs: bool,
+    /// What a loss of power leaves of a member's files.
+    pub keeps: Keeps,
 }
 
 /// One member of a group.
@@ -118,7 +119,7 @@ impl<S: State> Replica<S> {
         (port, first): (u16, bool),
         mut state: S,
     ) -> Arc<Replica<S>> {
-        let files = Files::new(host.disk(), timing.syncs);
+        let files = Files::new(host.disk(), timing.keeps);
         let stored = files.stored();
         let is_new = stored.vote.term == 0;
         if let Some(snapshot) = &stored.snapshot {
@@ -185,6 +186,21 @@ impl<S: State> Replica<S> {
     /// When nobody is known who leads. Otherwise it may still come to nothing.
     pub fn propose(&self, origin: Origin, data: Vec<u8>) -> Result<(), NoLeader> {
         self.act(origin, |node| node.propose(origin, data))
+    }
+
+    /// Has one member added or removed. True if the members are to be others than they were.
+    ///
+    /// # Errors
+    /// When it does not lead, or cannot change them yet. Otherwise it may still come to nothing.
+    pub fn change_members(&self, change: impl FnOnce(&mut BTreeSet<MemberId>)) -> Result<bool, NoLeader> {
+        self.act(Origin::default(), |node| {
+            let mut members = node.members().clone();
+            change(&mut members);
+            if members == *node.members() {
+                return if node.role() == Role::Leader { Ok(false) } else { Err(NoLeader) };
+            }
+            node.propose_members(members).map(|()| true)
+        })
     }
 
     /// Waits until everything is applied here that was committed when this was called.

@@ -112,6 +112,20 @@ impl Group {
         });
     }
 
+    /// Every member that leads is asked to remove this one, or to add it. It may have to refuse.
+    pub(super) fn change(&mut self, changed: MemberId) {
+        let ids: Vec<MemberId> = self.members.keys().copied().collect();
+        for id in ids {
+            self.with(id, |node| {
+                let mut members = node.members().clone();
+                if !members.remove(&changed) {
+                    members.insert(changed);
+                }
+                let _ = node.propose_members(members);
+            });
+        }
+    }
+
     /// Asks to read at a member: what is chosen by now has to be seen.
     pub(super) fn read(&mut self, id: MemberId) {
         self.last_read += 1;

@@ -22,6 +22,8 @@ enum Step {
     Read(MemberId),
     Compact(MemberId),
     Lose(MemberId, MemberId),
+    /// Whoever leads has this member removed, or added.
+    Change(MemberId),
 }
 
 fn step(members: u32) -> impl Strategy<Value = Step> {
@@ -37,6 +39,7 @@ fn step(members: u32) -> impl Strategy<Value = Step> {
         3 => member.clone().prop_map(Step::Propose),
         3 => member.clone().prop_map(Step::Read),
         1 => member.clone().prop_map(Step::Compact),
+        1 => member.clone().prop_map(Step::Change),
         2 => (member.clone(), member).prop_map(|(id, peer)| Step::Lose(id, peer)),
     ]
 }
@@ -78,6 +81,7 @@ fn take(group: &mut Group, step: &Step) {
         Step::Propose(id) => group.propose(*id),
         Step::Read(id) => group.read(*id),
         Step::Lose(id, peer) => group.lose(*id, *peer),
+        Step::Change(id) => group.change(*id),
         Step::Compact(id) => {
             let Some(node) = &mut group.members.get_mut(id).unwrap().node else { return };
             node.compact(node.committed(), Vec::new());
@@ -104,7 +108,7 @@ proptest! {
         for one in &steps {
             let named = match one {
                 Step::Tick(id) | Step::Kill(id) | Step::Start(id) | Step::Propose(id) | Step::Read(id)
-                | Step::Compact(id) => *id,
+                | Step::Compact(id) | Step::Change(id) => *id,
                 Step::Lose(id, peer) => *id.max(peer),
                 _ => 1,
             };
@@ -120,6 +124,10 @@ proptest! {
             }
         }
         group.settle(400);
+        if group.leader().is_none() {
+            // Without a question before, a member that does not know of the last change outbids the others for a while.
+            group.settle(3_000);
+        }
         let leader = group.leader().expect("nobody leads although all hear each other");
         let before = group.changes();
         group.propose(leader);

@@ -10,7 +10,7 @@ use picklock_sim::store::ServerContext;
 use super::connection;
 use super::member::Member;
 use super::state::{Facts, Machine};
-use crate::params::{DISK, TICK_TIME};
+use crate::params::{TICK_TIME, keeps};
 use crate::{CLIENT_PORT, PEER_PORT, SYNC_LIMIT};
 
 /// How long members wait for a better vote once they agree (`finalizeWait`): as long as an election takes.
@@ -52,11 +52,5 @@ fn timing(settings: &Settings) -> Timing {
     let tick = half / count;
     let election_ticks = (ELECTION.as_nanos().div_ceil(tick.as_nanos().max(1)) as u32).max(1);
     let silence = Silence { ticks: 2 * count * SYNC_LIMIT, heartbeat: count, looks: 2 * count };
-    Timing {
-        tick,
-        election_ticks,
-        asks_first: true,
-        silence: Some(silence),
-        syncs: settings.get(DISK) == "kept",
-    }
+    Timing { tick, election_ticks, asks_first: true, silence: Some(silence), keeps: keeps(settings) }
 }

@@ -1,11 +1,12 @@
 //! Leaders, members without one, and what a restart leaves.
 
-use picklock_model::plan::{Action, Target};
+use picklock_model::plan::{Action, Settings, Target};
 use picklock_sim::host::Host;
 use picklock_sim::lock::BoxFuture;
 
-use super::world::{Kept, Speaker, at, crash, first, ms, play, store_events};
+use super::world::{Kept, Speaker, at, crash, first, ms, play, play_with, store_events};
 use crate::messages::{Path, Request};
+use crate::params::DISK;
 
 fn writes_to_the_leader_that_is_cut_off(host: Host) -> BoxFuture<'static, ()> {
     Box::pin(async move {
@@ -80,4 +81,33 @@ fn members_that_lose_power_together_have_what_they_acknowledged() {
         |host: &str| at(3_000, host, Action::Crash { power_loss: true, restart_after: Some(ms(1_000)) });
     play(3, &[finds_everything], &["node-1", "node-2", "node-3"].map(dark));
     play(1, &[finds_everything], &[dark("node-1")]);
+}
+
+#[test]
+fn an_entry_that_was_being_written_is_dropped_and_what_comes_after_it_is_found_again() {
+    let dark = |ms_: u64, host: &str| {
+        at(ms_, host, Action::Crash { power_loss: true, restart_after: Some(ms(1_000)) })
+    };
+    let torn = Settings::default().with(DISK, "torn");
+    // After the second time all that was written after the torn entry has to be there.
+    let all = ["node-1", "node-2", "node-3"];
+    let twice: Vec<_> = all.iter().flat_map(|host| [dark(3_000, host), dark(16_000, host)]).collect();
+    play_with(&torn, 3, &[finds_everything_twice], &twice);
+    play_with(&torn, 1, &[finds_everything_twice], &[dark(3_000, "node-1"), dark(16_000, "node-1")]);
+}
+
+fn finds_everything_twice(host: Host) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let mut speaker = Speaker::connect(&host, "node-1", 40_000).await.unwrap();
+        speaker.create("/a-", 2).await.unwrap();
+        for nth in 1..3 {
+            host.sleep(ms(8_000)).await;
+            speaker = Speaker::connect_somewhere(&host, 4_000, &speaker.kept()).await;
+            speaker.ask(Request::Sync(Path { path: "/".into() })).await.unwrap().unwrap();
+            let names: Vec<String> = (0..nth).map(|number| format!("a-{number:010}")).collect();
+            let found = speaker.children("/", false).await;
+            assert_eq!(found[..found.len() - 1], names);
+            assert_eq!(speaker.create("/a-", 2).await.unwrap(), format!("/a-{nth:010}"));
+        }
+    })
 }

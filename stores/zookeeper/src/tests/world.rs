@@ -1,20 +1,14 @@
 //! Members in a simulated world, and clients that speak to them packet by packet.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock_model::ids::Key;
-use picklock_model::plan::{
-    Action, ClientPlan, ClientPolicy, Injection, Latency, Plan, ReadyOrder, Settings, Target, When, WorldSpec,
-};
-use picklock_model::seed::Seed;
-use picklock_model::time::TrueTime;
+use picklock_model::plan::{Action, Injection, Settings};
 use picklock_model::trace::What;
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
-use picklock_sim::run::{Run, Workload, run};
+use picklock_sim::run::Run;
+pub(super) use picklock_sim::scripted::Script;
+use picklock_sim::scripted::{self, Scripted};
 use picklock_sim::store::Topology;
 use picklock_sim::stream::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -26,28 +20,12 @@ use crate::messages::{
 };
 use crate::{CLIENT_PORT, ZooKeeper};
 
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
-
-/// The program of a client in a test.
-pub(super) type Script = fn(Host) -> BoxFuture<'static, ()>;
-
 pub(super) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-pub(super) fn at(ms: u64, host: &str, action: Action) -> Injection {
-    let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
-    Injection { fault: "test".into(), when, target: Target::host(host), action }
+pub(super) fn at(time_ms: u64, host: &str, action: Action) -> Injection {
+    scripted::at(ms(time_ms), host, action)
 }
 
 pub(super) fn crash(restart_after: Option<Duration>) -> Action {
@@ -56,56 +34,28 @@ pub(super) fn crash(restart_after: Option<Duration>) -> Action {
 
 /// Runs scripts on clients of a store of so many members: twice, and on the other engine. The run.
 pub(super) fn play(members: u32, scripts: &[Script], injections: &[Injection]) -> Run {
-    let (one, again) = (
-        play_on(Engine::Event, members, scripts, injections),
-        play_on(Engine::Event, members, scripts, injections),
-    );
-    assert_eq!(one.trace.digest, again.trace.digest, "the same run is another one");
-    play_on(Engine::TURMOIL, members, scripts, injections);
-    one
+    play_with(&Settings::default(), members, scripts, injections)
 }
 
-fn play_on(engine: Engine, members: u32, scripts: &[Script], injections: &[Injection]) -> Run {
-    let topology = Topology { stores: 1, replicated: members > 1 };
-    let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) });
-    let design = design.on_stores(topology, ZooKeeper { members });
-    let name = |nth: usize| format!("client-{}", nth + 1);
-    let clients = (0..scripts.len()).map(|nth| ClientPlan::new(name(nth), Vec::new()));
-    let plan = Plan {
-        seed: Seed(1),
-        network_seed: Seed(1),
-        world: WorldSpec {
-            ttl: ms(4_000),
-            wait: ms(4_000),
-            horizon: ms(60_000),
-            latency: Latency { min: Duration::from_micros(200), max: ms(1) },
-            tcp_timeout: ms(15_000),
-            stock: 0,
-            final_client: false,
-            ready_order: ReadyOrder::Woken,
-            policy: ClientPolicy::default(),
-            store: Settings::default(),
-        },
-        workload: "test".into(),
-        clients: clients.collect(),
-        choices: Vec::new(),
-        injections: injections.to_vec(),
+/// The same with these settings.
+pub(super) fn play_with(
+    settings: &Settings,
+    members: u32,
+    scripts: &[Script],
+    injections: &[Injection],
+) -> Run {
+    let play_on = |engine: Engine| {
+        let topology = Topology { stores: 1, replicated: members > 1 };
+        let (settings, injections) = (settings.clone(), injections.to_vec());
+        let world = Scripted { engine, ttl: ms(4_000), settings, injections, ..Scripted::default() };
+        let (run, ended) = world.play(ZooKeeper { members }, topology, scripts).unwrap();
+        assert!(ended.iter().all(|ended| *ended), "{engine:?}: {ended:?}: {:#?}", store_events(&run));
+        run
     };
-    let finished = Arc::new(Mutex::new(vec![false; scripts.len()]));
-    let (scripts, done) = (scripts.to_vec(), Arc::clone(&finished));
-    let workload: Workload = Arc::new(move |context| {
-        let nth = (0..scripts.len()).find(|nth| name(*nth) == context.host.name()).unwrap();
-        let (script, done) = (scripts[nth], Arc::clone(&done));
-        Box::pin(async move {
-            script(context.host.clone()).await;
-            done.lock().unwrap()[nth] = true;
-            context.recorder.finished();
-        })
-    });
-    let run = run(engine, &design, &plan, &workload).unwrap();
-    let finished = finished.lock().unwrap().clone();
-    assert!(finished.iter().all(|done| *done), "{engine:?}: {finished:?}: {:#?}", store_events(&run));
-    run
+    let (one, again) = (play_on(Engine::Event), play_on(Engine::Event));
+    assert_eq!(one.trace.digest, again.trace.digest, "the same run is another one");
+    play_on(Engine::TURMOIL);
+    one
 }
 
 /// The events of the store: milliseconds, host, and what.
