@@ -140,8 +140,8 @@ fn a_version_does_not_know_what_came_after_it_nor_what_the_other_product_has() {
         bench.run("SET k a");
         let sets = bench.run("SET k a IFEQ a") == Reply::OK;
         assert_eq!(sets, version >= Version::V8_4, "{name}");
-        let listed = bench.run("COMMAND INFO delex");
-        assert_eq!(format!("{listed:?}").contains("delex"), version == Version::V8_4, "{name}");
+        let Reply::Array(listed) = bench.run("COMMAND INFO delex") else { panic!("a list") };
+        assert_eq!(listed != [Reply::Nil], version == Version::V8_4, "{name}");
     }
 }
 
