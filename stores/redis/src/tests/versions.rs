@@ -141,8 +141,7 @@ fn a_version_does_not_know_what_came_after_it_nor_what_the_other_product_has() {
         let sets = bench.run("SET k a IFEQ a") == Reply::OK;
         assert_eq!(sets, version >= Version::V8_4, "{name}");
         let Reply::Array(listed) = bench.run("COMMAND INFO delex") else { panic!("a list") };
-        let is_listed = matches!(listed.first(), Some(Reply::Array(_)));
-        assert_eq!(is_listed, version == Version::V8_4, "{name}: {listed:?}");
+        assert_eq!(listed != [Reply::Nil], version == Version::V8_4, "{name}");
     }
 }
 

@@ -82,12 +82,7 @@ impl Node {
             session: id,
         };
         let place = self.place_of(cluster, &query);
-        let in_transaction = session.transaction.is_some();
-        let reply = match place {
-            Err(elsewhere) => Some(reply(cluster, elsewhere)),
-            Ok(_) if in_transaction => None,
-            Ok(_) => lacking(command.name, args),
-        };
+        let reply = place.err().map(|elsewhere| reply(cluster, elsewhere));
         self.session_mut(id).slot = place.ok().flatten();
         reply
     }
@@ -195,7 +190,7 @@ impl Node {
 }
 
 /// The reply to what no node of a cluster does: a cluster has one database, and SORT reads no other keys.
-fn lacking(name: &str, args: &[&[u8]]) -> Option<Reply> {
+pub(super) fn lacking(name: &str, args: &[&[u8]]) -> Option<Reply> {
     let is =
         |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word.as_bytes()));
     match name {

@@ -19,13 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Moves the slots of the first keys to the next shard, as many as the action says.
 pub(super) async fn move_slots(server: Arc<Server>, action: AppliedAction) {
     let Some((me, target, place, slots)) = plan(&server, action.count as usize) else { return };
-    let mut moved = false;
+    let mut reported = false;
     for slot in slots {
-        // A step that fails leaves the slot as it is then, as the tool does.
-        moved |= move_slot(&server, slot, me, target, &place).await.unwrap_or(false);
-    }
-    if moved {
-        server.host.action_took_effect(&action);
+        // The action takes effect when the first key is about to go. A step that fails leaves the slot as it is then, as the tool does.
+        let about_to_move = || {
+            if !std::mem::replace(&mut reported, true) {
+                server.host.action_took_effect(&action);
+            }
+        };
+        let _ = move_slot(&server, slot, me, target, &place, about_to_move).await;
     }
 }
 
@@ -48,21 +50,21 @@ fn plan(server: &Server, most: usize) -> Option<(NodeId, NodeId, Place, Vec<u16>
     Some((me, *target, peer.place.clone(), slots.into_iter().collect()))
 }
 
-/// Moves a slot. True if a key went with it.
+/// Moves a slot with its keys.
 async fn move_slot(
     server: &Server,
     slot: u16,
     me: NodeId,
     target: NodeId,
     place: &Place,
-) -> io::Result<bool> {
+    mut about_to_move: impl FnMut(),
+) -> io::Result<()> {
     let host = &server.host;
     let mut theirs = Caller::connect(host, &place.host, PORT, PATIENCE).await?;
     let (number, me, target) = (slot.to_string(), me.to_string(), target.to_string());
     let set_slot = |word, id| -> [&[u8]; 5] { [b"CLUSTER", b"SETSLOT", number.as_bytes(), word, id] };
     theirs.ask(&set_slot(b"IMPORTING", me.as_bytes())).await?;
     server.ask(&set_slot(b"MIGRATING", target.as_bytes())).await?;
-    let mut moved = false;
     loop {
         let Reply::Array(keys) =
             server.ask(&[b"CLUSTER", b"GETKEYSINSLOT", number.as_bytes(), b"10"]).await?
@@ -79,12 +81,12 @@ async fn move_slot(
             Reply::Bulk(key) => Some(key.as_slice()),
             _ => None,
         }));
+        about_to_move();
         server.ask(&migrate).await?;
-        moved = true;
     }
     theirs.ask(&set_slot(b"NODE", target.as_bytes())).await?;
     server.ask(&set_slot(b"NODE", target.as_bytes())).await?;
-    Ok(moved)
+    Ok(())
 }
 
 impl Server {
