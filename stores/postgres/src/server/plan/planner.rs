@@ -98,6 +98,9 @@ impl<'a> Planner<'a> {
         match (self.table(name), System::named(name)) {
             (Ok(schema), _) => Ok((Origin::Table, schema)),
             (_, Some((system, schema))) => Ok((Origin::Catalogue(system), schema)),
+            _ if name.starts_with("pg_") || name.starts_with("information_schema.") => {
+                Err(SqlError::unsupported(format!("the table {name} of the catalogue")))
+            }
             (Err(error), None) => Err(error),
         }
     }
