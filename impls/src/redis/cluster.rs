@@ -5,6 +5,8 @@
 //! *Weakness:* replication is asynchronous, so a grant that was not yet replicated is lost in a failover and granted again. A primary
 //! that a split hides goes on granting to the clients on its side for one to one and a half node timeouts; then it refuses, so that the
 //! window is bounded. One that restarts empty before a replica was elected refuses for two seconds and has forgotten what it granted.
+//! The client sends a command again whose answer does not come, as cluster clients do: a SET NX that was executed is then answered with no,
+//! and the lock is nobody's for a lease.
 //! *Source:* "Redis cluster specification", redis.io; `cluster.c` of Redis 7.0.
 //!
 //! All keys of a lock are in one slot, as its scripts need: the name of the lock is the hash tag. A lock of one key needs no braces.
