@@ -27,7 +27,7 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     design(Election {
-        owner: (!args.get(FIXED)).then_some("worker-1"),
+        owner: (!args.get(FIXED)).then_some("host-1"),
         extensions: 2,
         set_up: "CREATE TABLE IF NOT EXISTS oban_leaders (name text PRIMARY KEY, node text NOT NULL, \
                  elected_at timestamp NOT NULL, expires_at timestamp NOT NULL)",

@@ -2,8 +2,8 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
-use crate::compare::measures::{MEASURES, measures};
 use crate::matrix::mark::{Mark, conclusive, worst_violation};
+use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::statistics::clean_bound;
 use crate::matrix::{Matrix, Square};
 use crate::page::layout::titled;

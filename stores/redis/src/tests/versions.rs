@@ -1,4 +1,4 @@
-//! What later versions have: conditions on the value of a key, and what a node says of itself. The replies to DELEX and to SET with
+//! The additions of later versions: conditions on the value of a key, and what a node says of itself. The replies to DELEX and to SET with
 //! conditions are those of Redis 8.4's and Valkey's documentation, and of tests of clients against real servers.
 
 use std::time::Duration;

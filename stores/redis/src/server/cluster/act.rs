@@ -1,4 +1,4 @@
-//! What a node is asked to do by its part in the cluster, and what it says of itself.
+//! The acts that a node is asked for by its part in the cluster, and its own state as others see it.
 
 use super::ids::{BusLink, NodeId};
 

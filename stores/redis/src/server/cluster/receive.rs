@@ -1,4 +1,4 @@
-//! What a node makes of the messages of others (`clusterProcessPacket`).
+//! Messages of other nodes, and their effect on this one (`clusterProcessPacket`).
 
 use super::act::Act;
 use super::ids::{BusLink, NodeId};

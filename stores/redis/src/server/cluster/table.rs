@@ -1,4 +1,4 @@
-//! Who serves which slots, and whether the cluster is up.
+//! The owners of slots, and whether the cluster is up.
 
 use super::act::Act;
 use super::ids::NodeId;

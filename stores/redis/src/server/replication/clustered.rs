@@ -1,4 +1,4 @@
-//! What a node's part in a cluster has the node do: follow another primary, be one, drop what is another one's.
+//! The orders of a node's part in a cluster to the node: to follow another primary, to be one, to drop what is another one's.
 
 use picklock_model::time::WallTime;
 use picklock_model::trace::What;

@@ -1,4 +1,4 @@
-//! What a node says of the cluster: CLUSTER SLOTS, SHARDS, INFO, LINKS.
+//! The cluster as a node shows it: CLUSTER SLOTS, SHARDS, INFO, LINKS.
 
 use crate::protocol::resp::Reply;
 use crate::server::cluster::{Body, Cluster, NodeId, Peer};
