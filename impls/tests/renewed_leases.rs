@@ -287,6 +287,38 @@ fn work_that_stands_still_blocks_others_for_one_lease_only_where_its_steps_are_l
 }
 
 #[test]
+fn whoever_compares_renews_and_releases_alike() {
+    for design in [
+        "watchdog",
+        "watchdog{compare=delex}",
+        "watchdog{compare=delifeq}",
+        "reentrant{fencing=counter}",
+        "reentrant{synced=checked,store=replicated}",
+        "reentrant{fencing=counter,synced=checked,store=replicated}",
+    ] {
+        let trace = Case { design, ..Case::default() }.play(8);
+        let spans = held(&trace, "key-1");
+        assert!(!two(&trace, "key-1") && spans.len() == 2, "{design}: {spans:?}");
+        assert!(spans[1].0.since(spans[0].1) < ms(200), "{design}: {spans:?}");
+        let count =
+            |fits: &dyn Fn(&What) -> bool| trace.events.iter().filter(|event| fits(&event.what)).count();
+        let extended = count(&|what| matches!(what, What::Extended { .. }));
+        assert!(extended >= 14, "{design}: {extended}");
+        assert_eq!(count(&|what| matches!(what, What::Released { error: None, .. })), 2, "{design}");
+        let tokens: Vec<Option<u64>> = trace
+            .events
+            .iter()
+            .filter_map(|event| match &event.what {
+                What::Acquired { token, .. } => Some(token.map(|token| token.0)),
+                _ => None,
+            })
+            .collect();
+        let expected = if design.contains("fencing") { [Some(1), Some(2)] } else { [None, None] };
+        assert_eq!(tokens, expected, "{design}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_on_either_engine() {
     for engine in [Engine::Event, Engine::TURMOIL] {
         for design in ["renewal-service", "session", "session{heartbeat=set}", "activity-renewal"] {
