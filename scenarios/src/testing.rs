@@ -27,8 +27,19 @@ const DOWN_AFTER: Param<OneSpan> = Param {
 
 const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER];
 
+const DISK: Param<Word> = Param {
+    name: "disk",
+    domain: Word(&["kept", "torn", "lost"]),
+    default: "kept",
+    doc: "what a disk keeps",
+};
+
 /// The kinds of stores that the built-in scenarios speak of.
-pub const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
+pub const STORES: &[StoreParams] = &[
+    StoreParams { kind: "made-up", params: PARAMS },
+    StoreParams { kind: "etcd", params: params![DISK] },
+    StoreParams { kind: "zookeeper", params: params![DISK] },
+];
 
 impl StoreSpec for MadeUp {
     fn name(&self) -> &'static str {
@@ -65,7 +76,14 @@ impl StoreSpec for MadeUp {
 
     fn actions(&self) -> &'static [OwnAction] {
         const MADE_UP: OwnAction = OwnAction { name: "error-reply", doc: "made up" };
-        const { &[MADE_UP, OwnAction { name: "evict", ..MADE_UP }, OwnAction { name: "end-session", ..MADE_UP }] }
+        const {
+            &[
+                MADE_UP,
+                OwnAction { name: "evict", ..MADE_UP },
+                OwnAction { name: "end-session", ..MADE_UP },
+                OwnAction { name: "remove-member", ..MADE_UP },
+            ]
+        }
     }
 }
 
