@@ -357,7 +357,9 @@ fn begin(host: &Host, setup: &Setup, beginning: &Beginning) -> Result<Group, Beg
     match beginning {
         Beginning::Started if ANEW.load(Ordering::Relaxed) => Ok(Group::start(setup)?),
         Beginning::Started => Ok(STARTED.with(|pool| pool.start(setup))?),
-        Beginning::Warmed(warm_up) => STARTED.with(|pool| pool.start_warmed(setup, || warm_up(host, setup))),
+        Beginning::Warmed(warm_up) => {
+            STARTED.with(|pool| pool.start_warmed(setup, &warm_up.world, || (warm_up.run)(host, setup)))
+        }
         Beginning::ToBeCopied(_) => Ok(Group::start_to_copy(setup)?),
     }
 }

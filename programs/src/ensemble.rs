@@ -1,4 +1,4 @@
-//! Stores whose members agree among themselves, as a program is given them: real processes, all of them.
+//! Stores whose members agree among themselves, as a program is given them: real processes, all of them, where a kind has a real server.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::servers;
 /// The most members; more are not recommended.
 const MEMBERS_MAX: u32 = 7;
 
-/// One store of several real servers.
+/// One store of several servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ensemble {
     kind: &'static StoreKind,
@@ -40,7 +40,10 @@ impl Ensemble {
     /// Its one store.
     pub(crate) fn store(self) -> (Topology, Store) {
         let ensemble = self.kind.ensemble.expect("the kind was chosen by it");
-        (Topology { stores: 1, replicated: self.members > 1 }, servers::real(ensemble(self.members), None))
+        let store = ensemble(self.members);
+        let topology = Topology { stores: 1, replicated: store.spec.replicates() };
+        let store = if self.kind.real.is_some() { servers::real(store.spec, None) } else { store };
+        (topology, store)
     }
 }
 

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::archive;
 use crate::autonomous::AutonomousProgram;
-use crate::beginning::Beginning;
+use crate::beginning::{Beginning, Warm};
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
@@ -183,7 +183,7 @@ impl Program {
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
         let world = store.clone();
         let client = move |context: Context| {
-            let aside = WarmUp { topology, store: world.clone(), ttl: context.ttl };
+            let aside = WarmUp::of(&context, topology, world.clone());
             let mut setup = program.setup(&words, &context, spec.environment(&context.stores));
             let make = |words: &[String], home: &Path| {
                 // The randomness of the host is drawn from once, whether an archive is made or not.
@@ -193,7 +193,13 @@ impl Program {
             };
             setup.command = archive::used(&words, make).into_iter().map(Into::into).collect();
             let beginning = match program.warm {
-                true => Beginning::Warmed(Box::new(move |host, setup| aside.run(host, setup))),
+                true => {
+                    let world = aside.stores();
+                    Beginning::Warmed(Warm {
+                        world,
+                        run: Box::new(move |host, setup| aside.run(host, setup)),
+                    })
+                }
                 false => Beginning::Started,
             };
             let (autonomous, fenced) = (program.autonomous, program.fenced);

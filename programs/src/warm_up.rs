@@ -29,12 +29,24 @@ const WAIT: Duration = Duration::from_secs(60);
 /// The world in which programs are warmed up.
 #[derive(Clone)]
 pub(crate) struct WarmUp {
-    pub(crate) topology: Topology,
-    pub(crate) store: Store,
-    pub(crate) ttl: Duration,
+    topology: Topology,
+    store: Store,
+    ttl: Duration,
+    /// The parameters of the stores, which decide how many hosts there are.
+    settings: Arc<Settings>,
 }
 
 impl WarmUp {
+    /// The one for a client that is made in this context.
+    pub(crate) fn of(context: &Context, topology: Topology, store: Store) -> WarmUp {
+        WarmUp { topology, store, ttl: context.ttl, settings: Arc::clone(&context.settings) }
+    }
+
+    /// The parameters of the stores of its world, in words.
+    pub(crate) fn stores(&self) -> String {
+        format!("{:?}", self.settings)
+    }
+
     /// Warms up the program of a host, in a world with the same hosts.
     pub(crate) fn run(&self, host: &Host, setup: &Setup) -> Result<Template, BeginError> {
         let slot = Slot::default();
@@ -110,7 +122,7 @@ impl WarmUp {
                 policy: Default::default(),
                 final_client: false,
                 ready_order: ReadyOrder::Woken,
-                store: Settings::default(),
+                store: (*self.settings).clone(),
             },
             workload: "warm-up".to_owned(),
             clients: clients.map(|name| ClientPlan::new(name.clone(), Vec::new())).collect(),
@@ -165,8 +177,12 @@ for line in sys.stdin:
 
     fn lines_of(command: &str, seed: u64) -> Result<Vec<String>, String> {
         let program = Program::new(command).warm();
-        let settings =
-            WarmUp { topology: Topology::default(), store: program.stores().1, ttl: Duration::from_secs(5) };
+        let settings = WarmUp {
+            topology: Topology::default(),
+            store: program.stores().1,
+            ttl: Duration::from_secs(5),
+            settings: Arc::default(),
+        };
         let mut plan = settings.plan(&["client-1".to_owned(), "client-2".to_owned()]);
         plan.world.final_client = true;
         (plan.seed, plan.network_seed) = (Seed(seed), Seed(seed));

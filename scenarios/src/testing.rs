@@ -82,6 +82,7 @@ impl StoreSpec for MadeUp {
                 OwnAction { name: "evict", ..MADE_UP },
                 OwnAction { name: "end-session", ..MADE_UP },
                 OwnAction { name: "remove-member", ..MADE_UP },
+                OwnAction { name: "move-slot", ..MADE_UP },
             ]
         }
     }

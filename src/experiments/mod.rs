@@ -15,6 +15,7 @@ mod database_failover;
 mod etcd_or_redlock;
 mod experiment;
 mod granularity;
+mod jepsen_etcd;
 mod lab;
 mod lease_clock;
 mod oversell;
@@ -56,6 +57,7 @@ pub const ALL: &[&Experiment] = &[
     &lease_clock::EXPERIMENT,
     &pooled_advisory::EXPERIMENT,
     &etcd_or_redlock::EXPERIMENT,
+    &jepsen_etcd::EXPERIMENT,
 ];
 
 /// The experiment of this name.

@@ -10,6 +10,7 @@
 //! | crate | product | who serves it |
 //! | --- | --- | --- |
 //! | `stores/redis` | Redis 7.0, with replicas and Sentinels | simulated servers, or a real redis-server in virtual time |
+//! | `stores/redis` | Redis Cluster 7.0 | simulated nodes |
 //! | `stores/postgres` | PostgreSQL 15, as far as locks go | simulated servers, or a real postgres and a real pgbouncer in virtual time |
 //! | `stores/etcd` | etcd 3.4 and 3.6 | simulated servers, or real ones in virtual time |
 //! | `stores/zookeeper` | ZooKeeper 3.8 | simulated servers, or real ones in virtual time |
@@ -40,6 +41,7 @@ use picklock_sim::store::{StoreKind, StoreParams};
 /// All kinds; a program that names none gets the first.
 pub static KINDS: &[&StoreKind] = &[
     &picklock_redis::KIND,
+    &picklock_redis::CLUSTER,
     &picklock_postgres::KIND,
     &picklock_etcd::KIND,
     &picklock_zookeeper::KIND,

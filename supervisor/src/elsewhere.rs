@@ -67,6 +67,7 @@ impl Pool {
     pub fn start_warmed<E: From<StartError>>(
         &self,
         _: &Setup,
+        _: &str,
         _: impl FnOnce() -> Result<Template, E>,
     ) -> Result<Group, E> {
         Err(StartError::Unsupported.into())

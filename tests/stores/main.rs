@@ -4,3 +4,4 @@
 
 mod conformance;
 mod served;
+mod served_standby;

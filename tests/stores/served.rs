@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A served world, stopped at the end.
-struct Served {
+pub(super) struct Served {
     child: Child,
     input: ChildStdin,
     port: u16,
@@ -19,7 +19,7 @@ struct Served {
 impl Served {
     /// A free port may be taken by another test before the server binds it, or the next one already is: then a server on
     /// other ports is started.
-    fn start(more: &[&str]) -> Served {
+    pub(super) fn start(more: &[&str]) -> Served {
         (0..10).find_map(|_| Served::start_on(free_port(), more)).expect("a server that is ready")
     }
 
@@ -38,11 +38,16 @@ impl Served {
         is_ready.then_some(served)
     }
 
+    /// The port of its first server; the others have the next ones.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
     fn client(&self) -> Client {
         Client::at(([127, 0, 0, 1], self.port).into()).unwrap()
     }
 
-    fn say(&mut self, line: &str) {
+    pub(super) fn say(&mut self, line: &str) {
         writeln!(self.input, "{line}").unwrap();
     }
 
@@ -115,7 +120,7 @@ impl Client {
 }
 
 /// Waits until something is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(super) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     for _ in 0..PATIENCE.as_millis() / 20 {
         if is_so() {
             return;

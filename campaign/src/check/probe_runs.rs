@@ -173,6 +173,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         topology,
         persistent,
         reentrant,
+        in_sessions,
         sells,
         own_data,
         renews: _,
@@ -202,6 +203,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.topology == *topology
         && one.persistent == *persistent
         && one.reentrant == *reentrant
+        && one.in_sessions == *in_sessions
         && one.sells == *sells
         && one.own_data == *own_data
         && one.autonomous == *autonomous

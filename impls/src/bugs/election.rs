@@ -10,9 +10,13 @@ use picklock_sim::lock::{Client, Grant, Lock, LockError};
 
 use super::rows::{Rows, on_postgres};
 
-/// The statements of an election: of the row of name `$1`, by the owner `$2`. `LEASE` stands for the length of a term.
+/// An election, whose statements are about the row of name `$1`, by the owner `$2`. `LEASE` stands for the length of a term.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Election {
+    /// The name that all candidates have, as processes of one host; each grant has one of its own if absent.
+    pub(super) owner: Option<&'static str>,
+    /// How often a leader extends a term before its end.
+    pub(super) extensions: u32,
     pub(super) set_up: &'static str,
     pub(super) delete_over: &'static str,
     pub(super) elect: &'static str,
@@ -45,13 +49,13 @@ impl Candidate {
 
 impl Lock for Candidate {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        let owner = self.rows.host.rng().owner_id();
+        let owner = self.election.owner.map_or_else(|| self.rows.host.rng().owner_id(), str::to_owned);
         let elected = self.attempt(self.election.elect, key, &owner).await?;
         Ok(elected.then(|| Grant::new(key, owner)))
     }
 
     fn checkpoint(&self) -> Option<Duration> {
-        Some(self.rows.ttl / 3)
+        Some(self.rows.ttl / self.election.extensions)
     }
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {

@@ -29,6 +29,7 @@ mod laravel_36337;
 mod liquibase_5438;
 mod node_redlock_296;
 mod node_redlock_even;
+mod oban_py_32;
 mod reading;
 mod redis_py_1031;
 mod redis_py_2624;
@@ -86,6 +87,7 @@ pub static ALL: &[&Family] = &[
     &liquibase_5438::FAMILY,
     &node_redlock_296::FAMILY,
     &node_redlock_even::FAMILY,
+    &oban_py_32::FAMILY,
     &redis_py_1031::FAMILY,
     &redis_py_2624::FAMILY,
     &redis_py_3847::FAMILY,

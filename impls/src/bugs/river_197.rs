@@ -26,6 +26,8 @@ pub(super) static FAMILY: Family = Family {
 
 fn build(args: &Args) -> Design {
     design(Election {
+        owner: None,
+        extensions: 3,
         set_up: "CREATE TABLE IF NOT EXISTS river_leader (name text PRIMARY KEY, leader_id text NOT NULL, \
                  elected_at timestamptz NOT NULL, expires_at timestamptz NOT NULL)",
         delete_over: "DELETE FROM river_leader WHERE name = $1 AND expires_at < now() AND $2 <> ''",

@@ -25,11 +25,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream as _;
+use picklock_model::ids::Origin;
 use picklock_redis::PORT;
 use picklock_redis::server::sentinel;
 use picklock_sim::design::{Context, StoreAddress};
 use picklock_sim::host::Host;
 use picklock_sim::lock::LockError;
+use picklock_sim::stream::Stream;
 use picklock_sim::task::Task;
 use redis::aio::{ConnectionLike, MultiplexedConnection, PubSub, PubSubStream};
 use redis::{
@@ -55,6 +57,8 @@ struct Inner {
     host: Host,
     address: StoreAddress,
     timeout: Duration,
+    /// The origin of its requests, on a host that serves others.
+    serves: Option<Origin>,
     /// The link in use.
     slot: std::sync::Mutex<Option<Arc<Link>>>,
     /// Held by whoever connects, so that others wait for that one connect.
@@ -81,11 +85,26 @@ impl Connection {
     /// host's clock.
     #[must_use]
     pub fn new(host: &Host, address: StoreAddress, timeout: Duration) -> Connection {
+        Connection::made(host, address, timeout, None)
+    }
+
+    /// As [`new`](Connection::new), on a host that asks the store in the service of others: of this origin.
+    pub(crate) fn serving(
+        host: &Host,
+        address: StoreAddress,
+        timeout: Duration,
+        origin: Origin,
+    ) -> Connection {
+        Connection::made(host, address, timeout, Some(origin))
+    }
+
+    fn made(host: &Host, address: StoreAddress, timeout: Duration, serves: Option<Origin>) -> Connection {
         Connection {
             inner: Arc::new(Inner {
                 host: host.clone(),
                 address,
                 timeout,
+                serves,
                 slot: std::sync::Mutex::new(None),
                 connecting: Mutex::new(()),
                 preferred: AtomicUsize::new(0),
@@ -256,7 +275,7 @@ impl Inner {
     /// Connects to the store, wherever it is now.
     async fn reach(&self) -> RedisResult<Link> {
         match &self.address {
-            StoreAddress::Host(name) => Link::open(&self.host, name, PORT).await,
+            StoreAddress::Host(name) => self.open(name, PORT).await,
             StoreAddress::Among(_) => Err(RedisError::from((
                 ErrorKind::InvalidClientConfig,
                 "a primary of Redis is named by Sentinels",
@@ -280,6 +299,15 @@ impl Inner {
         }
     }
 
+    async fn open(&self, peer: &str, port: u16) -> RedisResult<Link> {
+        let stream = self.host.connect(peer, port).await?;
+        let stream = match self.serves {
+            Some(origin) => stream.serving(origin),
+            None => stream,
+        };
+        Link::over(&self.host, stream, peer, port).await
+    }
+
     /// The connection to the primary that a Sentinel names, which must itself say that it is one. One of `all` has
     /// an equal share of the time that there is, so that one that does not answer leaves time for the others.
     async fn primary_of(&self, sentinel: &str, all: usize) -> RedisResult<Link> {
@@ -289,7 +317,7 @@ impl Inner {
             Err(_) => return Err(self.late("no answer from a Sentinel about")),
         };
         let confirmed = async {
-            let link = Link::open(&self.host, &host, port).await?;
+            let link = self.open(&host, port).await?;
             let role: Vec<Value> = redis::cmd("ROLE").query_async(&mut link.client.clone()).await?;
             if matches!(role.first(), Some(Value::BulkString(role)) if role == b"master") {
                 return Ok(link);
@@ -301,7 +329,7 @@ impl Inner {
 
     /// Asks a Sentinel where the primary is, over a connection that is closed with the answer.
     async fn ask(&self, sentinel: &str) -> RedisResult<(String, u16)> {
-        let link = Link::open(&self.host, sentinel, sentinel::PORT).await?;
+        let link = self.open(sentinel, sentinel::PORT).await?;
         let answer: Option<(String, u16)> = redis::cmd("SENTINEL")
             .arg("GET-MASTER-ADDR-BY-NAME")
             .arg(sentinel::PRIMARY_NAME)
@@ -336,9 +364,8 @@ impl Inner {
 }
 
 impl Link {
-    /// Connects, shakes hands, and starts the task on `host` that writes requests and reads replies.
-    async fn open(host: &Host, peer: &str, port: u16) -> RedisResult<Link> {
-        let stream = host.connect(peer, port).await?;
+    /// Shakes hands, and starts the task on `host` that writes requests and reads replies.
+    async fn over(host: &Host, stream: Stream, peer: &str, port: u16) -> RedisResult<Link> {
         // The crate's own timeouts follow tokio's clock, not the host's.
         let config = AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None);
         let info = RedisConnectionInfo::default();

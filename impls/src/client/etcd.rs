@@ -26,6 +26,9 @@ use tokio::sync::Mutex;
 /// The steps in which a session looks what is due.
 const STEP: Duration = Duration::from_millis(500);
 
+/// How long a session waits for the first answer to a renewal, whatever its lease (`defaultTTL` of clientv3's `lease.go`).
+const UNTIL_FIRST_ANSWER: Duration = Duration::from_secs(5);
+
 /// How often a session looks whether its lease must have run out.
 const LOOKS: Duration = Duration::from_secs(1);
 
@@ -146,6 +149,8 @@ struct State {
     sent: Monotonic,
     /// When the answer came.
     answered: Monotonic,
+    /// By then the lease must have run out, by the client's clock.
+    until: Monotonic,
     is_over: bool,
 }
 
@@ -175,7 +180,8 @@ impl Session {
         let granted: LeaseResponse =
             endpoints.call("etcdserverpb.Lease/LeaseGrant", &request, Again::Yes).await?;
         let ttl = Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default());
-        let state = State { sent, answered: host.monotonic(), is_over: false };
+        let answered = host.monotonic();
+        let state = State { sent, answered, until: answered + UNTIL_FIRST_ANSWER, is_over: false };
         let shared = Arc::new(Shared { state: StdMutex::new(state) });
         let keeper = Keeper {
             host: host.clone(),
@@ -243,8 +249,8 @@ impl Keeper {
     async fn watch_deadline(&self) {
         loop {
             self.host.sleep(LOOKS).await;
-            let answered = self.shared.state().answered;
-            if self.host.monotonic() > answered + self.ttl {
+            let until = self.shared.state().until;
+            if self.host.monotonic() > until {
                 return;
             }
         }
@@ -278,7 +284,7 @@ impl Keeper {
                     }
                     let now = self.host.monotonic();
                     let mut state = self.shared.state();
-                    state.answered = now;
+                    (state.answered, state.until) = (now, now + self.ttl);
                     state.sent = sent.pop_front().unwrap_or(state.sent);
                     drop(state);
                     due = now + self.ttl / 3;

@@ -2,6 +2,7 @@
 //! retries, renewal.
 
 pub(crate) mod attempts;
+pub mod cluster;
 pub mod connection;
 pub(crate) mod consul;
 pub(crate) mod etcd;

@@ -107,11 +107,21 @@ pub(crate) const STORE: Param<Word> = Param {
     doc: "one store alone, or a primary with replicas, and Sentinels that promote one of them",
 };
 
+/// How the value of a record is compared in the request that changes the record.
+pub(crate) const COMPARE: Param<Word> = Param {
+    name: "compare",
+    domain: Word(&["script", "delex", "delifeq"]),
+    default: "script",
+    doc: "how a release and a renewal compare the owner: in scripts, or with DELEX (a store of Redis 8.4) or DELIFEQ (of Valkey 9.0) and \
+          SET with IFEQ",
+};
+
 /// The parameters of a lock with a lease and a value of its own on one store.
 pub(crate) const OWNED: &[Param] = params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, STORE];
 
 /// As [`OWNED`], with renewal that is off unless given.
-pub(crate) const RENEWABLE: &[Param] = params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, STORE];
+pub(crate) const RENEWABLE: &[Param] =
+    params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL, COMPARE, STORE];
 
 /// The policy of a client, as its parameters give it.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +138,8 @@ pub(crate) struct Policy {
     pub(crate) renewal: Renewal,
     /// When it takes a fencing token.
     pub(crate) token: TokenTaken,
+    /// How it compares the owner of a record.
+    pub(crate) compare: Compare,
     /// The part that an honest holder subtracts from a lease, in thousandths.
     drift_permille: u32,
     /// How long a request may take, in hundredths of the lease.
@@ -167,6 +179,17 @@ pub(crate) enum TokenTaken {
     Afterwards,
 }
 
+/// How the owner of a record is compared in the request that changes the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compare {
+    /// In a script.
+    Script,
+    /// With DELEX, and SET with IFEQ: Redis 8.4.
+    DelEx,
+    /// With DELIFEQ, and SET with IFEQ: Valkey 9.0.
+    DelIfEq,
+}
+
 impl Policy {
     /// The policy that the parameters give; one that a design does not have is at its default.
     pub(crate) fn of(args: &Args) -> Policy {
@@ -196,6 +219,11 @@ impl Policy {
                 _ => Renewal::Off,
             },
             token: if word(TOKEN) == "after" { TokenTaken::Afterwards } else { TokenTaken::WithGrant },
+            compare: match word(COMPARE) {
+                "delex" => Compare::DelEx,
+                "delifeq" => Compare::DelIfEq,
+                _ => Compare::Script,
+            },
             drift_permille: number(DRIFT),
             timeout_percent: number(TIMEOUT),
         }
@@ -290,6 +318,7 @@ mod tests {
             failure: Failure::Release,
             renewal: Renewal::Off,
             token: TokenTaken::WithGrant,
+            compare: Compare::Script,
             drift_permille,
             timeout_percent,
         }

@@ -126,6 +126,18 @@ impl<L: Renew> Lock for Renewed<L> {
         self.unwatch(&grant);
         self.lock.release(grant).await
     }
+
+    fn checkpoint(&self) -> Option<Duration> {
+        self.lock.checkpoint()
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        self.lock.renew(grant).await
+    }
+
+    fn renews_in_background(&self) -> bool {
+        self.lock.renews_in_background()
+    }
 }
 
 impl Watches {

@@ -12,7 +12,7 @@ use picklock_etcd::messages::{
 use picklock_etcd::requests::{get, key_of, last_before, make_or_read, oldest_below, place};
 use picklock_etcd::{Etcd, Status, Version};
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Context, Design, Topology};
+use picklock_sim::design::{Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param, Word};
@@ -105,7 +105,7 @@ pub(crate) fn design(args: &Args, rules: Rules) -> Design {
     let client = move |context: Context| async move { Ok(Client::lock(Queue::new(&context, policy)?)) };
     let topology = Topology { stores: 1, replicated: members > 1 };
     let design = Design::new("", client).on_stores(topology, etcd).persistent().believing(policy.belief);
-    let design = design.renewing();
+    let design = Design { survives: Conditions::LEASE, ..design.renewing() };
     if rules.fenced { design.fenced() } else { design }
 }
 
@@ -224,9 +224,12 @@ impl Queue {
         let (own, is_first) = match stood {
             Ok(Ok(stood)) => stood,
             failed => {
-                // The key may have been made.
                 let key = key_of(name.as_str().as_bytes(), session.lease);
-                return self.give_up(&key, &session, failed.ok().and_then(Result::err)).await;
+                let error = failed.ok().and_then(Result::err).map(LockError::from);
+                // The key may have been made, or may be made yet.
+                let comes = error.as_ref().is_none_or(|error| !error.is_denial());
+                self.withdraw(&key, &session, comes).await;
+                return error.map_or(Ok(None), Err);
             }
         };
         let left = until.since(self.host.monotonic());
@@ -250,7 +253,7 @@ impl Queue {
         session: &Arc<Session>,
         error: Option<Status>,
     ) -> Result<Option<Grant>, LockError> {
-        self.withdraw(key, session).await;
+        self.withdraw(key, session, false).await;
         error.map_or(Ok(None), |error| Err(error.into()))
     }
 
@@ -274,13 +277,14 @@ impl Queue {
         };
     }
 
-    /// Deletes a key of one's own, whoever waits.
-    async fn withdraw(&self, key: &[u8], session: &Arc<Session>) {
+    /// Deletes a key of one's own, whoever waits. A key that is not there and may still come is left behind.
+    async fn withdraw(&self, key: &[u8], session: &Arc<Session>, may_come: bool) {
         let request = DeleteRangeRequest { key: key.to_vec(), ..DeleteRangeRequest::default() };
         let deleted =
             self.endpoints.call::<DeleteRangeResponse>("etcdserverpb.KV/DeleteRange", &request, Again::No);
         let outcome = self.host.timeout_boxed(self.ttl, Box::pin(deleted)).await;
-        if !matches!(outcome, Ok(Ok(_))) {
+        let is_gone = |answer: &DeleteRangeResponse| answer.deleted > 0 || !may_come;
+        if !matches!(&outcome, Ok(Ok(answer)) if is_gone(answer)) {
             self.leave_behind(session).await;
         }
     }

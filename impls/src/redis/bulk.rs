@@ -26,7 +26,7 @@ pub(crate) const LOCKS: Param<Count> = Param {
 
 /// A client that holds so many locks at once.
 pub(crate) struct Bulk {
-    store: OneStore,
+    pub(crate) store: OneStore,
     locks: u64,
 }
 
@@ -35,11 +35,31 @@ impl Bulk {
         Ok(Bulk { store: OneStore::connect(context, policy).await?, locks })
     }
 
+    /// The keys of a grant, its own first.
+    pub(crate) fn keys(&self, key: &Key) -> impl Iterator<Item = String> {
+        let others = (2..=self.locks).map(move |nth| format!("{key}:{nth}"));
+        std::iter::once(key.to_string()).chain(others)
+    }
+
+    /// Deletes those of a grant's keys that have this value: false if its own has not.
+    pub(crate) async fn give_back(&self, key: &Key, owner: &str) -> RedisResult<bool> {
+        static GIVE_BACK: Lua = Lua::new(
+            "local own = redis.call('get', KEYS[1]) == ARGV[1]
+                 for _, key in ipairs(KEYS) do
+                   if redis.call('get', key) == ARGV[1] then
+                     redis.call('del', key)
+                   end
+                 end
+                 return own",
+        );
+        self.run(&GIVE_BACK, key, owner).await
+    }
+
     /// Runs a script on the grant's keys, with the owner and the lease as its arguments.
     async fn run(&self, script: &Script, key: &Key, owner: &str) -> RedisResult<bool> {
-        let mut call = script.key(key.as_str());
-        for nth in 2..=self.locks {
-            call.key(format!("{key}:{nth}"));
+        let mut call = script.prepare_invoke();
+        for name in self.keys(key) {
+            call.key(name);
         }
         call.arg(owner).arg(millis(self.store.ttl)).invoke_async(&mut self.store.redis.clone()).await
     }
@@ -63,16 +83,7 @@ impl Lock for Bulk {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        static GIVE_BACK: Lua = Lua::new(
-            "local own = redis.call('get', KEYS[1]) == ARGV[1]
-                 for _, key in ipairs(KEYS) do
-                   if redis.call('get', key) == ARGV[1] then
-                     redis.call('del', key)
-                   end
-                 end
-                 return own",
-        );
-        if self.run(&GIVE_BACK, &grant.key, &grant.owner).await? {
+        if self.give_back(&grant.key, &grant.owner).await? {
             Ok(())
         } else {
             Err(LockError::new("the lease was lost before the release"))

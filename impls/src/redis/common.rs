@@ -12,25 +12,32 @@ use picklock_sim::design::{Condition, Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use picklock_sim::param::Args;
+use redis::aio::ConnectionLike;
 use redis::{Cmd, RedisError, RedisResult, cmd};
 
 use crate::client::connection::Connection;
-use crate::client::policy::{Failure, Policy, Reading, Renewal, STORE};
+use crate::client::policy::{Compare, Failure, Policy, Reading, Renewal, STORE};
 use crate::client::renewal::{Renew, Renewed};
 use crate::client::script::Lua;
 use picklock_redis::Redis;
+use picklock_redis::server::version::Version;
 
 /// The value of locks whose clients all write the same.
 pub(crate) const VALUE: &str = "locked";
 
+/// What a client sends its commands over: a connection to one store, or to all nodes of a cluster.
+pub(crate) trait Link: ConnectionLike + Clone + Send + Sync + 'static {}
+
+impl<L: ConnectionLike + Clone + Send + Sync + 'static> Link for L {}
+
 /// The client side of a design on one store: what they all need.
 #[derive(Clone)]
-pub(crate) struct OneStore {
+pub(crate) struct OneStore<L = Connection> {
     /// The client's host.
     pub(crate) host: Host,
     /// The connection to the store. Its commands time out after half the lease time unless the policy says otherwise: a
     /// reply that comes later leaves little of the lease to work in, and half is left to clean up and to try again.
-    pub(crate) redis: Connection,
+    pub(crate) redis: L,
     /// The lease time.
     pub(crate) ttl: Duration,
     /// The client's policy.
@@ -45,7 +52,14 @@ impl OneStore {
     /// Connects to the context's only store.
     pub(crate) async fn connect(context: &Context, policy: Policy) -> Result<OneStore, LockError> {
         let redis = connection(context, policy).await?;
-        Ok(OneStore { host: context.host.clone(), redis, ttl: context.ttl, policy })
+        Ok(OneStore::over(redis, context, policy))
+    }
+}
+
+impl<L: Link> OneStore<L> {
+    /// The client side over this connection.
+    pub(crate) fn over(redis: L, context: &Context, policy: Policy) -> OneStore<L> {
+        OneStore { host: context.host.clone(), redis, ttl: context.ttl, policy }
     }
 
     /// To be called before the first request of an acquire. Reads the clock only for an honest holder: others do not.
@@ -76,7 +90,7 @@ impl OneStore {
     pub(crate) async fn take_back(&self, key: &Key, owner: &str, error: &RedisError) {
         if error.is_io_error() && self.policy.failure == Failure::Release {
             // If this fails as well, the lease runs out by itself; the caller gets the first error.
-            let _ = compare_and_delete(&self.redis, key, owner).await;
+            let _ = self.delete_own(key, owner).await;
         }
     }
 
@@ -85,11 +99,42 @@ impl OneStore {
     /// # Errors
     /// When the request failed, or the store says that somebody else or nobody holds the lock.
     pub(crate) async fn give_back(&self, grant: &Grant) -> Result<(), LockError> {
-        if compare_and_delete(&self.redis, &grant.key, &grant.owner).await? {
+        if self.delete_own(&grant.key, &grant.owner).await? {
             Ok(())
         } else {
             Err(LockError::new("the lease was lost before the release"))
         }
+    }
+}
+
+impl<L: Link> OneStore<L> {
+    /// Deletes the key if it holds this value, as the policy says: false if it does not.
+    pub(crate) async fn delete_own(&self, key: &Key, owner: &str) -> RedisResult<bool> {
+        let mut command = match self.policy.compare {
+            Compare::Script => return compare_and_delete(&self.redis, key, owner).await,
+            Compare::DelEx => cmd("DELEX").arg(key.as_str()).arg("IFEQ").clone(),
+            Compare::DelIfEq => cmd("DELIFEQ").arg(key.as_str()).clone(),
+        };
+        command.arg(owner).query_async(&mut self.redis.clone()).await
+    }
+
+    /// Sets the key's lease to its full length from now if it holds this value, as the policy says: false if it does not.
+    pub(crate) async fn extend_own(&self, key: &Key, owner: &str) -> RedisResult<bool> {
+        if self.policy.compare == Compare::Script {
+            return extend_if_owner(&self.redis, key, owner, self.ttl).await;
+        }
+        let mut set = Cmd::with_capacity(7, 128);
+        set.arg("SET").arg(key.as_str()).arg(owner).arg("IFEQ").arg(owner).arg("PX").arg(millis(self.ttl));
+        set.query_async(&mut self.redis.clone()).await
+    }
+}
+
+/// The version of Redis that the policy of a client needs.
+fn version_of(policy: Policy) -> Version {
+    match policy.compare {
+        Compare::Script => Version::default(),
+        Compare::DelEx => Version::V8_4,
+        Compare::DelIfEq => Version::Valkey9_0,
     }
 }
 
@@ -124,7 +169,8 @@ where
         async move { Ok(Client::lock(connecting.await?)) }
     };
     // The family gives the design its name.
-    let design = Design::new("", client).believing(policy.belief).on_stores(topology, Redis::default());
+    let redis = Redis { version: version_of(policy), ..Redis::default() };
+    let design = Design::new("", client).believing(policy.belief).on_stores(topology, redis);
     // A client that holds or waits may be lost, for a lease at most; and where a majority decides, so may the rest of the stores.
     let survives = Conditions::LEASE;
     Design {
@@ -174,6 +220,10 @@ impl<L: Lock> Lock for Polling<L> {
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         self.lock.renew(grant).await
     }
+
+    fn renews_in_background(&self) -> bool {
+        self.lock.renews_in_background()
+    }
 }
 
 /// A connection to the context's only store with the command timeout of the policy.
@@ -192,7 +242,7 @@ pub(crate) async fn connect_if_possible(redis: &Connection) {
 
 /// `SET key value NX PX ttl`: true if the key is set, false if it existed.
 pub(crate) async fn set_if_absent(
-    redis: &Connection,
+    redis: &impl Link,
     key: &Key,
     value: &str,
     ttl: Duration,
@@ -245,7 +295,7 @@ pub(crate) async fn set_then_count(
 
 /// Sets the key's lease to `ttl` from now if it holds this value, in one script: false if it does not.
 pub(crate) async fn extend_if_owner(
-    redis: &Connection,
+    redis: &impl Link,
     key: &Key,
     value: &str,
     ttl: Duration,
@@ -272,7 +322,7 @@ pub(crate) async fn delete(redis: &Connection, key: &Key) -> RedisResult<()> {
 
 /// Deletes the key if it holds this value, in one script: false if it does not. The script of the Redis documentation
 /// ("Distributed Locks with Redis").
-pub(crate) async fn compare_and_delete(redis: &Connection, key: &Key, value: &str) -> RedisResult<bool> {
+pub(crate) async fn compare_and_delete(redis: &impl Link, key: &Key, value: &str) -> RedisResult<bool> {
     static SCRIPT: Lua = Lua::new(
         "if redis.call('get', KEYS[1]) == ARGV[1] then
                return redis.call('del', KEYS[1])

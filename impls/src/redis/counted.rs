@@ -4,12 +4,13 @@
 
 use std::time::Duration;
 
-use picklock_model::ids::Key;
+use picklock_model::ids::{Key, Token};
 use picklock_sim::design::Context;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use redis::{RedisResult, cmd};
 
-use super::common::{OneStore, millis};
+use super::common::{Began, OneStore, counter_key, millis};
+use super::synced::Synced;
 use crate::client::connection::Connection;
 use crate::client::policy::Policy;
 use crate::client::renewal::Renew;
@@ -21,6 +22,10 @@ pub(crate) struct Reentrant {
     client: String,
     per_task: bool,
     simple: bool,
+    /// True if each acquire takes a token from a counter.
+    fenced: bool,
+    /// What waits for replicas, if it does.
+    synced: Option<Synced>,
 }
 
 /// The answer of the store to an acquire.
@@ -37,12 +42,24 @@ impl Reentrant {
         simple: bool,
     ) -> Result<Reentrant, LockError> {
         let store = OneStore::connect(context, policy).await?;
-        Ok(Reentrant { store, client: context.host.rng().owner_id(), per_task: false, simple })
+        let client = context.host.rng().owner_id();
+        Ok(Reentrant { store, client, per_task: false, simple, fenced: false, synced: None })
     }
 
     /// The same, each task of the client an owner of its own.
     pub(crate) fn by_task(self) -> Reentrant {
         Reentrant { per_task: true, ..self }
+    }
+
+    /// The same, with a token for each acquire: Redisson's `RFencedLock`.
+    pub(crate) fn fenced(self) -> Reentrant {
+        Reentrant { fenced: true, ..self }
+    }
+
+    /// The same, which waits for replicas: `checkLockSyncedSlaves`.
+    pub(crate) fn synced(self) -> Reentrant {
+        let timeout = self.store.ttl / 4;
+        Reentrant { synced: Some(Synced::within(timeout)), ..self }
     }
 
     /// The owner that asks: the client and, as Redisson has it, its thread.
@@ -55,13 +72,71 @@ impl Reentrant {
     pub(crate) async fn ask(&self, key: &Key) -> Result<Answer, LockError> {
         let (store, owner) = (&self.store, self.owner());
         let began = store.begin();
+        if self.fenced || self.synced.is_some() {
+            return self.ask_and_wait(key, owner, began).await;
+        }
         let time_left = enter_or_time_left(&store.redis, key, &owner, store.ttl).await?;
         Ok(match time_left {
             None => Answer::Granted(store.grant(key, owner, began)),
-            Some(ms) => Answer::Held(u64::try_from(ms).ok().map(Duration::from_millis)),
+            Some(ms) => Answer::held(ms),
         })
     }
+
+    /// As [`ask`](Reentrant::ask), with a token or a wait for replicas. What no replica has is given back; of a lock with tokens it is not,
+    /// as Redisson does that for its other locks alone.
+    async fn ask_and_wait(&self, key: &Key, owner: String, began: Began) -> Result<Answer, LockError> {
+        let store = &self.store;
+        let mut request = cmd("EVAL");
+        match self.fenced {
+            true => request.arg(ENTER_FENCED).arg(2).arg(key.as_str()).arg(counter_key(key)),
+            false => request.arg(ENTER_AS_FENCED).arg(1).arg(key.as_str()),
+        };
+        request.arg(&owner).arg(millis(store.ttl));
+        let ((left, token), is_synced): ((i64, u64), bool) = match &self.synced {
+            Some(synced) => synced.ask(&store.redis, request).await?,
+            None => (request.query_async(&mut store.redis.clone()).await?, true),
+        };
+        if left >= 0 || left < -1 {
+            return Ok(Answer::held(left));
+        }
+        if !is_synced {
+            if !self.fenced {
+                leave(&store.redis, key, &owner, store.ttl).await?;
+            }
+            return Err(LockError::new("none of the replicas acknowledged"));
+        }
+        let grant = store.grant(key, owner, began);
+        Ok(Answer::Granted(if self.fenced { grant.with_token(Token(token)) } else { grant }))
+    }
 }
+
+impl Answer {
+    /// Another owner has it, for so many milliseconds; below zero if it has no lease.
+    fn held(left: i64) -> Answer {
+        Answer::Held(u64::try_from(left).ok().map(Duration::from_millis))
+    }
+}
+
+/// The script of `RFencedLock`: -1 and the token, or the milliseconds that are left of another owner's lease; -2 if it has none.
+const ENTER_FENCED: &str =
+    "if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+               local token = redis.call('incr', KEYS[2])
+               redis.call('hincrby', KEYS[1], ARGV[1], 1)
+               redis.call('pexpire', KEYS[1], ARGV[2])
+               return {-1, token}
+             end
+             local left = redis.call('pttl', KEYS[1])
+             return {left < 0 and -2 or left, 0}";
+
+/// The same without a token.
+const ENTER_AS_FENCED: &str =
+    "if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+               redis.call('hincrby', KEYS[1], ARGV[1], 1)
+               redis.call('pexpire', KEYS[1], ARGV[2])
+               return {-1, 0}
+             end
+             local left = redis.call('pttl', KEYS[1])
+             return {left < 0 and -2 or left, 0}";
 
 impl Lock for Reentrant {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {

@@ -12,6 +12,10 @@
 //! `form=simple` is the pair of scripts that tutorials show: they refuse without saying how long to wait, and a release
 //! does not touch the lease. A refused client polls, or with `wait=pubsub` waits [by the release
 //! channel](super::by_channel), for which it needs Redisson's scripts.
+//!
+//! `synced=checked` is `checkLockSyncedSlaves`, the default of today's Redisson with replicas: see [`synced`](super::synced).
+//! `fencing=counter` is `RFencedLock`, whose script takes a token from a counter. With both, what no replica has acknowledged is not given
+//! back. They are for Redisson's scripts.
 
 use picklock_sim::design::{Design, Family};
 use picklock_sim::param::{Args, Param, Word};
@@ -29,7 +33,9 @@ pub(crate) static FAMILY: Family = Family {
     claim: "a count for each owner, changed by scripts: the holder may acquire once more what it holds",
     weakness: "a lost reply leaves the count too high until the lease ends; and all that is said of watchdog",
     source: "Redisson, RLock",
-    params: params![FORM, OWNER, WAIT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE],
+    params: params![
+        FORM, OWNER, WAIT, SYNCED, FENCING, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, RENEWAL_ON, STORE
+    ],
     build,
 };
 
@@ -54,9 +60,28 @@ const WAIT: Param<Word> = Param {
     doc: "how a refused client waits: it asks again and again, or by the release channel and the time that the refusal names",
 };
 
+const SYNCED: Param<Word> = Param {
+    name: "synced",
+    domain: Word(&["unchecked", "checked"]),
+    default: "unchecked",
+    doc: "whether an acquire waits for the replicas of its primary, and does not count if none of them has it (checkLockSyncedSlaves)",
+};
+
+const FENCING: Param<Word> = Param {
+    name: "fencing",
+    domain: Word(&["off", "counter"]),
+    default: "off",
+    doc: "whether each acquire hands out the next number of a counter as its token (RFencedLock)",
+};
+
 fn build(args: &Args) -> Design {
     let (simple, by_task) = (args.get(FORM) == "simple", args.get(OWNER) == "task");
-    let owned = move |lock: Reentrant| if by_task { lock.by_task() } else { lock };
+    let (synced, fenced) = (args.get(SYNCED) == "checked", args.get(FENCING) == "counter");
+    let owned = move |lock: Reentrant| {
+        let lock = if by_task { lock.by_task() } else { lock };
+        let lock = if synced { lock.synced() } else { lock };
+        if fenced { lock.fenced() } else { lock }
+    };
     let design = if args.get(WAIT) == "pubsub" {
         on_stores_waiting(args, store_of(args), move |context, policy| async move {
             let (host, ttl) = (context.host.clone(), context.ttl);
@@ -68,5 +93,6 @@ fn build(args: &Args) -> Design {
             Reentrant::connect(&context, policy, simple).await.map(owned)
         })
     };
-    design.reentrant()
+    let design = design.reentrant();
+    if fenced { design.fenced() } else { design }
 }

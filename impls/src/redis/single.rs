@@ -6,12 +6,16 @@
 //! makes a second holder, and the first goes on writing.
 //! *Source:* "Correct Implementation with a Single Instance" in "Distributed Locks with
 //! Redis", redis.io.
+//!
+//! With `compare=delex` or `delifeq` its release and its renewal are single commands of Redis 8.4 or Valkey 9.0, which compare the value
+//! themselves, in place of scripts.
 
 use picklock_model::ids::Key;
 use picklock_sim::design::{Context, Family};
 use picklock_sim::lock::{Grant, Lock, LockError};
 
-use super::common::{OneStore, extend_if_owner, on_stores_renewed, set_if_absent, store_of};
+use super::common::{Link, OneStore, on_stores_renewed, set_if_absent, store_of};
+use crate::client::connection::Connection;
 use crate::client::policy::{Policy, RENEWABLE};
 use crate::client::renewal::Renew;
 
@@ -30,8 +34,8 @@ pub(crate) static FAMILY: Family = Family {
 };
 
 /// A client of the design; others are built upon it.
-pub(crate) struct Single {
-    pub(crate) store: OneStore,
+pub(crate) struct Single<L = Connection> {
+    pub(crate) store: OneStore<L>,
 }
 
 impl Single {
@@ -40,7 +44,7 @@ impl Single {
     }
 }
 
-impl Lock for Single {
+impl<L: Link> Lock for Single<L> {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         // A fresh value for every try: a request that arrives late can then never pass for a newer one.
         let owner = self.store.host.rng().owner_id();
@@ -60,8 +64,8 @@ impl Lock for Single {
     }
 }
 
-impl Renew for Single {
+impl<L: Link> Renew for Single<L> {
     async fn extend(&self, key: &Key, owner: &str) -> Result<bool, LockError> {
-        Ok(extend_if_owner(&self.store.redis, key, owner, self.store.ttl).await?)
+        Ok(self.store.extend_own(key, owner).await?)
     }
 }

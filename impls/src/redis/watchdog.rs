@@ -13,7 +13,7 @@ use picklock_sim::params;
 use super::bulk::{Bulk, LOCKS};
 use super::common::{on_stores_renewed, store_of};
 use super::single::Single;
-use crate::client::policy::{BELIEF, CLOCK, DRIFT, FAILURE, RENEWAL_ON, RETRY, STORE, TIMEOUT};
+use crate::client::policy::{BELIEF, CLOCK, COMPARE, DRIFT, FAILURE, RENEWAL_ON, RETRY, STORE, TIMEOUT};
 
 /// The family of designs with a watchdog.
 pub(crate) static FAMILY: Family = Family {
@@ -21,7 +21,7 @@ pub(crate) static FAMILY: Family = Family {
     claim: "single, renewed every third of the lease while the holder's process runs: work may outlast the lease",
     weakness: "the watchdog pauses with its process, and notifies nobody when the lock is lost",
     source: "Redisson, RLock and its lockWatchdogTimeout",
-    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, LOCKS, STORE],
+    params: params![BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, RENEWAL_ON, COMPARE, LOCKS, STORE],
     build: |args| match args.get(LOCKS) {
         1 => on_stores_renewed(args, store_of(args), |context, policy| async move {
             Single::connect(&context, policy).await

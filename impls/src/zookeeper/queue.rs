@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Context, Design, Topology};
+use picklock_sim::design::{Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param, Word};
@@ -74,7 +74,7 @@ pub(super) fn design(args: &Args, rules: Rules) -> Design {
     let topology = Topology { stores: 1, replicated: members > 1 };
     let store = ZooKeeper { members };
     let design = Design::new("", client).on_stores(topology, store).persistent().believing(policy.belief);
-    let design = design.renewing();
+    let design = Design { survives: Conditions::LEASE, ..design.renewing() };
     if rules.fenced { design.fenced() } else { design }
 }
 
@@ -278,7 +278,7 @@ impl Queue {
     fn is_lost(&self, own: &Held) -> bool {
         match self.policy.rules.obeys {
             Obeys::Expiry | Obeys::Loss => own.session.is_over(),
-            Obeys::Suspension => own.session.is_over() || own.session.losses() > own.losses,
+            Obeys::Suspension => !own.session.is_connected() || own.session.losses() > own.losses,
             Obeys::Nothing => false,
         }
     }

@@ -10,6 +10,7 @@ mod contest;
 mod names;
 mod parts;
 mod pass;
+mod sessions;
 mod silence;
 mod stretches;
 mod wall;

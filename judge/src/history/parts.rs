@@ -26,6 +26,8 @@ pub struct History<'t> {
     pub records: Vec<Record<'t>>,
     /// Requests that met a live record on a host that took writes, in true-time order.
     pub touches: Vec<Touch<'t>>,
+    /// The extensions of sessions that records depend on, on hosts that took writes, in true-time order.
+    pub heartbeats: Vec<&'t Event>,
     /// The operations that reached the guarded resource, in the order in which it was decided there.
     pub operations: Vec<Operation<'t>>,
     /// Those that are in no history any more: the store that counts since then does not have them.
@@ -104,6 +106,10 @@ pub struct Record<'t> {
     pub ended: Option<&'t Event>,
     /// When it was over: when it ended, or, if its lease ran out, when the store could have dropped it.
     pub over_at: Option<TrueTime>,
+    /// The key of its client's session, where records count as long as sessions.
+    pub(super) session: Option<&'t Key>,
+    /// The end of the session, and when it was over, while the record is there still.
+    pub(super) lapsed: Option<(&'t Event, TrueTime)>,
 }
 
 impl Granted<'_> {

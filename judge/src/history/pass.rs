@@ -14,6 +14,7 @@ use picklock_model::trace::{Event, Role, Trace, What};
 
 use super::names::{self, RecordNames};
 use super::parts::{Answer, Discarded, Granted, History, Operation, OperationKind, Record, Section, Touch};
+use super::sessions::SessionKeys;
 
 impl<'t> History<'t> {
     /// Derives the history of a trace.
@@ -53,6 +54,8 @@ struct Pass<'t> {
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
     creations: Vec<Creation>,
+    /// The keys of sessions, where records count as long as these.
+    sessions: SessionKeys<'t>,
     /// The section that was last asked for: an event is mostly of the same one as the event before it.
     last: Option<(GrantId, usize)>,
 }
@@ -86,6 +89,7 @@ impl<'t> Pass<'t> {
                 granted: Vec::new(),
                 records: Vec::with_capacity(64),
                 touches: Vec::with_capacity(64),
+                heartbeats: Vec::new(),
                 operations: Vec::with_capacity(64),
                 discarded: Vec::new(),
                 answers: Vec::with_capacity(32),
@@ -102,6 +106,7 @@ impl<'t> Pass<'t> {
             took_over: BTreeMap::new(),
             live: BTreeMap::new(),
             creations: Vec::new(),
+            sessions: SessionKeys::default(),
             last: None,
         };
         for event in &trace.events {
@@ -205,6 +210,11 @@ impl<'t> Pass<'t> {
 
     fn into_history(self) -> History<'t> {
         let mut history = self.history;
+        for record in history.records.iter_mut().filter(|record| record.ended.is_none()) {
+            if let Some((event, over_at)) = record.lapsed {
+                record.end(event, over_at);
+            }
+        }
         let sections = &mut history.sections;
         // Two grants executed in the same nanosecond, or without a store, are ordered by who saw its grant first.
         let order = |section: &Section<'_>| {
@@ -418,36 +428,77 @@ impl<'t> Pass<'t> {
 
     fn created(&mut self, event: &'t Event, key: &'t Key) {
         self.touched(event, key, true);
-        let Some(key) = self.known_key(key) else { return };
+        let Some(key) = self.known_key(key) else { return self.session_kept(event, key) };
         let on_store = self.takes_writes(event.host);
         let record = self.history.records.len();
         self.live.insert((key, event.host), record);
         if let Some(section) = self.known_section(event) {
             section.records.push(record);
         }
-        self.history.records.push(Record { key, created: event, on_store, ended: None, over_at: None });
+        let session = self.history.trace.sessions.then(|| self.sessions.of(event)).flatten();
+        let (ended, over_at, lapsed) = (None, None, None);
+        self.history.records.push(Record { key, created: event, on_store, ended, over_at, session, lapsed });
     }
 
-    fn touched(&mut self, event: &'t Event, key: &Key, ends: bool) {
-        let Some(place) = self.known_key(key).map(|key| (key, event.host)) else { return };
+    fn touched(&mut self, event: &'t Event, key: &'t Key, ends: bool) {
+        let Some(place) = self.known_key(key).map(|key| (key, event.host)) else {
+            return if ends {
+                self.session_over(event, key, event.at)
+            } else {
+                self.session_kept(event, key)
+            };
+        };
         let Some(record) = self.live.get(&place).copied() else { return };
-        if self.takes_writes(event.host) {
+        let Record { lapsed, created, .. } = self.history.records[record];
+        let taken_over =
+            lapsed.filter(|_| created.grant != event.grant && matches!(event.what, What::Created { .. }));
+        if taken_over.is_none() && self.takes_writes(event.host) {
             self.history.touches.push(Touch { record, event });
         }
         if ends {
-            self.history.records[record].end(event, event.at);
+            let (ended, _) = taken_over.unwrap_or((event, event.at));
+            self.history.records[record].end(ended, lapsed.map_or(event.at, |(_, over_at)| over_at));
             self.live.remove(&place);
         }
     }
 
-    fn vanished(&mut self, event: &'t Event, key: &Key) {
-        let ended = self.known_key(key).and_then(|key| self.live.remove(&(key, event.host)));
-        if let Some(record) = ended {
-            // A store that is down grants nothing, whatever runs out meanwhile.
-            let state = self.host_states.get(usize::from(event.host.0));
-            let jumped = state.map_or(event.at, |state| state.jumped);
-            let over_at = self.history.ran_out(event).max(jumped.min(event.at));
-            self.history.records[record].end(event, over_at);
+    /// A request has set or extended a key that is no lock's.
+    fn session_kept(&mut self, event: &'t Event, key: &'t Key) {
+        if self.history.trace.sessions {
+            if self.sessions.has(key) && self.takes_writes(event.host) {
+                self.history.heartbeats.push(event);
+            }
+            self.sessions.kept(event, key);
+            let revived = matches!(event.what, What::Created { .. });
+            self.of_session(event.host, key).filter(|_| revived).for_each(|record| record.lapsed = None);
+        }
+    }
+
+    /// A key that is no lock's is gone: records that count as long as it are nobody's any more.
+    fn session_over(&mut self, event: &'t Event, key: &'t Key, over_at: TrueTime) {
+        if self.history.trace.sessions {
+            self.of_session(event.host, key).for_each(|record| record.lapsed = Some((event, over_at)));
+        }
+    }
+
+    /// The records on a host that are there and count as long as this key.
+    fn of_session(&mut self, host: HostId, key: &'t Key) -> impl Iterator<Item = &mut Record<'t>> {
+        let records = self.history.records.iter_mut().filter(move |record| record.created.host == host);
+        records.filter(move |record| record.ended.is_none() && record.session == Some(key))
+    }
+
+    fn vanished(&mut self, event: &'t Event, key: &'t Key) {
+        // A store that is down grants nothing, whatever runs out meanwhile.
+        let state = self.host_states.get(usize::from(event.host.0));
+        let jumped = state.map_or(event.at, |state| state.jumped);
+        let over_at = self.history.ran_out(event).max(jumped.min(event.at));
+        match self.known_key(key) {
+            None => self.session_over(event, key, over_at),
+            Some(key) => {
+                if let Some(record) = self.live.remove(&(key, event.host)) {
+                    self.history.records[record].end(event, over_at);
+                }
+            }
         }
     }
 

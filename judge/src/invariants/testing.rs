@@ -72,6 +72,7 @@ impl Script {
                 belief: Belief::Naive,
                 exclusion: Exclusion::Mutual,
                 reentrant: false,
+                sessions: false,
                 quorum: 1,
                 ttl: Duration::from_millis(100),
                 progress_bound: Duration::from_millis(100),
@@ -249,6 +250,11 @@ impl Script {
 
     pub(crate) fn reentrant(mut self) -> Script {
         self.trace.reentrant = true;
+        self
+    }
+
+    pub(crate) fn in_sessions(mut self) -> Script {
+        self.trace.sessions = true;
         self
     }
 

@@ -1,4 +1,4 @@
-//! The cost of renewal: how many leases stores extended, and how many at once.
+//! The cost of renewal: how many leases stores extended, and how many at once. Where records depend on sessions, the sessions'.
 
 use std::time::Duration;
 
@@ -18,18 +18,19 @@ pub(super) struct Renewals {
 }
 
 pub(super) fn of(history: &History<'_>) -> Renewals {
-    let times: Vec<TrueTime> = history
-        .touches
-        .iter()
-        .filter(|touch| matches!(touch.event.what, What::Extended { .. }))
-        .filter(|touch| {
+    let touches = history.touches.iter().map(|touch| touch.event);
+    let extensions = touches.filter(|event| matches!(event.what, What::Extended { .. }));
+    let mut times: Vec<TrueTime> = extensions
+        .chain(history.heartbeats.iter().copied())
+        .filter(|event| {
             // A lease that is set while the client still asks belongs to the acquire.
-            let section = touch.event.grant.and_then(|id| history.place_of(id));
+            let section = event.grant.and_then(|id| history.place_of(id));
             let grant = section.and_then(|at| history.sections[at].grant.as_ref());
-            grant.is_some_and(|grant| touch.event.at >= grant.acquired.at)
+            grant.is_some_and(|grant| event.at >= grant.acquired.at)
         })
-        .map(|touch| touch.event.at)
+        .map(|event| event.at)
         .collect();
+    times.sort_unstable();
     let mut peak = 0;
     let mut from = 0;
     for (until, at) in times.iter().enumerate() {
@@ -52,5 +53,14 @@ mod tests {
         let script = script.at(30).extends(A1, NODE_1).at(39).extends(A1, NODE_1).at(40).extends(A1, NODE_1);
         let trace = script.trace();
         assert_eq!(of(&History::of(&trace)), Renewals { total: 3, peak: 2 });
+    }
+
+    #[test]
+    fn a_session_that_a_record_depends_on_is_renewed_once_for_all() {
+        let script =
+            Script::new().in_sessions().at(0).waits(A1).on("session:a").creates(A1, NODE_1).on("stock");
+        let script = script.creates(A1, NODE_1).at(1).acquires(A1).at(30).on("session:a").extends(A1, NODE_1);
+        let trace = script.at(60).creates(A1, NODE_1).on("other").extends(A1, NODE_1).trace();
+        assert_eq!(of(&History::of(&trace)), Renewals { total: 2, peak: 1 });
     }
 }

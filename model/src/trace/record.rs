@@ -104,6 +104,10 @@ pub struct Trace {
     /// True if an owner that holds may acquire once more, from any section of its client.
     #[serde(default)]
     pub reentrant: bool,
+    /// True if the record of a lock counts only as long as the key of its client's session, which the request that creates the record
+    /// keeps first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sessions: bool,
     /// How many stores must have created the record before the lock is granted; 0 for a design without stores.
     pub quorum: u32,
     /// The design's lease time in nanoseconds.

@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::differences::{self, PairedComparison};
-use super::measures::{availability, messages_per_acquire};
 use super::ranking::{Protects, Ranked, ranking};
 use super::since::Since;
 use crate::format::{Format, ReportError};
 use crate::formats::json::MetricsJson;
+use crate::matrix::measures::{availability, messages_per_acquire};
 use crate::matrix::statistics::{self, Difference};
 use crate::matrix::verdict::{self, Mark};
 use crate::page::paint::Style;

@@ -1,11 +1,12 @@
 //! A comparison as Markdown.
 
 use super::comparison::Comparison;
-use super::measures::{MEASURES, further, measures};
+use super::measures::further;
 use super::parts::{NOTES, ranked_by};
 use super::ranking::ranking;
 use super::{differences, rates};
 use crate::format::{Format, ReportError};
+use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::verdict;
 use crate::page::layout::titled;
 use crate::page::markdown::{Table, block, code, escape};

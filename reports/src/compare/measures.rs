@@ -5,13 +5,11 @@ use std::time::Duration;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
 
-use crate::matrix::verdict::{self, Mark};
+use crate::matrix::measures::{MEASURES, measures};
+use crate::matrix::verdict;
 use crate::page::layout::{left, paragraph, right, spaces, titled, width, wrap};
 use crate::page::numbers;
 use crate::page::paint::{Ink, Style};
-
-/// The measures in columns of their own.
-pub(crate) const MEASURES: [&str; 4] = ["available", "p50", "p99", "messages"];
 
 /// A longer design name stands on a line of its own.
 const NAME_COLUMNS: usize = 24;
@@ -69,18 +67,6 @@ fn row(page: &mut String, cell: &Cell, name: usize, style: &Style) {
     }
 }
 
-/// The measures of a cell, in the order of [`MEASURES`]; the sign for what does not apply where nothing was measured.
-pub(crate) fn measures(metrics: &Metrics) -> [String; 4] {
-    let latency = |percent| metrics.latency.percentile(percent).map(numbers::span);
-    let measures = [
-        availability(metrics).map(numbers::percent),
-        latency(50),
-        latency(99),
-        messages_per_acquire(metrics).map(|messages| format!("{messages:.1}")),
-    ];
-    measures.map(|measure| measure.unwrap_or_else(|| Mark::NotApplicable.sign().to_owned()))
-}
-
 /// The other measures, as far as there is something to measure.
 pub(crate) fn further(metrics: &Metrics) -> Vec<String> {
     let span = |ns| numbers::span(Duration::from_nanos(ns));
@@ -114,13 +100,4 @@ pub(crate) fn further(metrics: &Metrics) -> Vec<String> {
         further.push(format!("{} losses were never noticed", metrics.losses_unnoticed));
     }
     further
-}
-
-pub(crate) fn availability(metrics: &Metrics) -> Option<f64> {
-    let Metrics { blocked_ns, wanted_ns, .. } = *metrics;
-    (wanted_ns > 0).then(|| 1.0 - blocked_ns.min(wanted_ns) as f64 / wanted_ns as f64)
-}
-
-pub(crate) fn messages_per_acquire(metrics: &Metrics) -> Option<f64> {
-    (metrics.granted > 0).then(|| metrics.acquire_messages as f64 / metrics.granted as f64)
 }

@@ -4,6 +4,7 @@
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{self, Invariant};
 
+use super::evidence;
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, ExpectationStatus, Totals};
@@ -28,6 +29,7 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
     }
     page.push_str(&format!("All numbers are made again by\n\n{}\n", block(&summary.command)));
     page.push_str(&matrix(summary));
+    page.push_str(&evidence::section(summary));
     page.push_str(&cells(summary));
     page.push_str(&violations(summary));
     page.push_str(&totals(summary));

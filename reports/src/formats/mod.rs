@@ -4,6 +4,7 @@
 
 pub mod brief;
 pub mod csv;
+mod evidence;
 pub mod github;
 pub mod json;
 pub mod junit;

@@ -13,9 +13,10 @@ use super::designs::{self, RankedDesign};
 use super::parts::Part;
 use super::story;
 use crate::compare::differences::PairedComparison;
-use crate::compare::measures::{MEASURES, further, measures};
+use crate::compare::measures::further;
 use crate::compare::rates;
 use crate::html::frame::{command, wide};
+use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::{Square, verdict};
 use crate::page::layout::{printable, titled};
 

@@ -5,11 +5,11 @@ use maud::{Markup, html};
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::metrics::Metrics;
 
-use crate::compare::measures::{availability, messages_per_acquire};
 use crate::compare::ranking::{Protects, Ranked, ranking};
 use crate::compare::shared::Shared;
 use crate::html::frame::wide;
 use crate::matrix::mark::Mark;
+use crate::matrix::measures::{availability, messages_per_acquire};
 use crate::matrix::statistics::{self, clean_bound};
 use crate::page::layout::titled;
 use crate::page::numbers::{self, percent, percent_up};

@@ -3,7 +3,7 @@
 //! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
 //! lock that nobody could acquire in time, which is an outage; then any other violation.
 
-use picklock_campaign::summary::Cell;
+use picklock_campaign::summary::{Cell, Violation};
 use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
 
 /// The mark of a cell, the most informative first.
@@ -92,6 +92,11 @@ impl Mark {
 /// In how many runs the worst was found: the more frequent way in which the data was harmed, or else the block, or else the most
 /// frequent violation. `None` where nothing was found.
 pub(super) fn worst(cell: &Cell) -> Option<u64> {
+    worst_violation(cell).map(|violation| violation.runs)
+}
+
+/// The violation that was found in so many runs.
+pub(crate) fn worst_violation(cell: &Cell) -> Option<&Violation> {
     let mark = Mark::of(cell);
     let is_meant = |name: &str| match mark {
         Mark::Harmed => is_of_data(name),
@@ -99,7 +104,7 @@ pub(super) fn worst(cell: &Cell) -> Option<u64> {
         _ => true,
     };
     let meant = cell.violations.iter().filter(|(name, _)| is_meant(name));
-    meant.map(|(_, violation)| violation.runs).max()
+    meant.map(|(_, violation)| violation).max_by_key(|violation| violation.runs)
 }
 
 /// The conclusive runs.
@@ -136,8 +141,6 @@ pub(crate) fn was_found(cell: &Cell, invariant: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use picklock_campaign::summary::Violation;
-
     use super::*;
 
     fn violating(names: &[&str]) -> Cell {

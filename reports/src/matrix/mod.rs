@@ -14,6 +14,7 @@ pub(crate) mod finding;
 pub(crate) mod folded;
 pub(crate) mod legend;
 pub(crate) mod mark;
+pub(crate) mod measures;
 pub(crate) mod statistics;
 pub(crate) mod verdict;
 

@@ -165,6 +165,7 @@ mod tests {
             belief,
             exclusion: picklock_sim::lock::Exclusion::Mutual,
             reentrant: false,
+            sessions: false,
             quorum: 1,
             ttl: Duration::from_secs(1),
             progress_bound: Duration::from_secs(1),

@@ -132,6 +132,20 @@ impl<'a> Draw<'a> {
         of_role.map(|member| member.name.clone()).collect()
     }
 
+    /// All servers that cannot lead in the place of the first leader, or be it: where a store has several leaders, those of its other
+    /// groups are among them.
+    #[must_use]
+    pub fn servers_beside_leader(&self) -> Vec<String> {
+        let servers = &self.setting.servers;
+        let leader = servers.iter().find(|member| member.role == Role::Leader);
+        let is_of_another_group = |member: &Member| {
+            leader.is_some_and(|leader| member.store == leader.store && member.group != leader.group)
+        };
+        let others =
+            servers.iter().filter(|member| member.role != Role::Leader || is_of_another_group(member));
+        others.map(|member| member.name.clone()).collect()
+    }
+
     /// The replicas of the stores whose first primaries these are.
     #[must_use]
     pub fn replicas_of(&self, primaries: &[String]) -> Vec<String> {

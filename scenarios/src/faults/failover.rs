@@ -70,7 +70,7 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
 fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.get(FOR);
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
-    let mut others = draw.servers(|role| role != Role::Leader);
+    let mut others = draw.servers_beside_leader();
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
     let action = Action::Cut { to: Target::Hosts(others), both: true, lasts };
     vec![draw.inject(at(point), Target::Leader, action)]
@@ -97,7 +97,7 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     let monitor = draw.rng().pick(&monitors).cloned().filter(|_| monitors.len() > 1);
     let mut minority = vec![point.host.to_string()];
     minority.extend(monitor);
-    let mut majority = draw.servers(|role| role != Role::Leader);
+    let mut majority = draw.servers_beside_leader();
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
     let action = Action::Cut { to: Target::Hosts(majority), both: true, lasts };

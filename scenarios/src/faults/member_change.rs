@@ -1,4 +1,4 @@
-//! F20, a member leaves a store that elects its leader, and comes back: it is taken out of the group and stopped, and added and started again
+//! F22, a member leaves a store that elects its leader, and comes back: it is taken out of the group and stopped, and added and started again
 //! later. A group changes by one member at a time, and loses nothing by it.
 //!
 //! It comes back with its disk, which Raft permits. An operator of etcd has it come back as a new member with an empty one.
@@ -28,7 +28,7 @@ const STOPS: Duration = Duration::from_millis(200);
 
 pub(super) const FAULT: Fault = Fault {
     name: "member-change",
-    number: "F20",
+    number: "F22",
     doc: "a member is taken out of a store that elects its leader and stopped, and added and started again later",
     params: params![TIMES_AT_MOST_ONCE, MEMBER, FOR, AFTER],
     from_points: true,

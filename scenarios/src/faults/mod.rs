@@ -27,6 +27,7 @@ mod lost_request;
 #[cfg(test)]
 mod made_up;
 mod member_change;
+mod moved_slot;
 mod needs;
 mod node_restart;
 mod params;
@@ -34,6 +35,7 @@ mod partition;
 mod pause;
 mod replication_lag;
 mod served;
+mod service;
 mod site;
 mod stall;
 mod suspend;
@@ -74,6 +76,8 @@ pub const ALL: &[&Fault] = &[
     &cancel::FAULT,
     &lost_connection::FAULT,
     &ended_session::FAULT,
+    &service::FAULT,
+    &moved_slot::FAULT,
     &member_change::FAULT,
     #[cfg(test)]
     &made_up::FAULT,
@@ -108,6 +112,7 @@ pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
         (error_reply::FAULT.name, error_reply::ACTION),
         (eviction::FAULT.name, eviction::ACTION),
         (ended_session::FAULT.name, ended_session::ACTION),
+        (moved_slot::FAULT.name, moved_slot::ACTION),
         (member_change::FAULT.name, member_change::ACTION),
     ];
     actions.into_iter().find_map(|(name, action)| (name == fault.name).then_some(action))

@@ -105,7 +105,9 @@ fn a_partition_starts_in_the_phase_the_client_and_the_section_that_are_named() {
 #[test]
 fn every_fault_hits_a_design_that_it_applies_to() {
     for fault in ALL {
-        let found = injections(&format!("[[fault]]\nkind = '{}'", fault.name), &design(1, true));
+        // The only one that needs a host between clients and a store.
+        let design = if fault.name == "service" { pooled(1) } else { design(1, true) };
+        let found = injections(&format!("[[fault]]\nkind = '{}'", fault.name), &design);
         assert!(found.len() >= 400, "{} scheduled {} injections in 400 runs", fault.name, found.len());
         assert!(found.iter().all(|injection| injection.fault == fault.name));
     }
@@ -254,12 +256,27 @@ impl SimulatedStore for Pooled {
     }
 }
 
+fn pooled(stores: u32) -> Design {
+    let topology = Topology { stores, replicated: false };
+    Design::new("pooled", |_| async { Err(LockError::new("never made")) }).on_stores(topology, Pooled)
+}
+
+#[test]
+fn a_service_is_hit_and_the_client_that_works_is_only_cut_off_from_it() {
+    let hit = |how: &str| injections(&format!("[[fault]]\nkind = 'service'\nhow = '{how}'"), &pooled(2));
+    for how in ["pause", "crash", "cut-client", "cut-store"] {
+        let found = hit(how);
+        assert!(found.len() >= 400, "{how}: {}", found.len());
+        assert!(found.iter().all(|one| hosts(&one.target) == ["pooler-1", "pooler-2"]), "{how}");
+        assert!(found.iter().all(|one| point(one).phase == Phase::Work), "{how}");
+    }
+    assert!(injections("[[fault]]\nkind = 'service'", &design(1, true)).is_empty());
+}
+
 #[test]
 fn a_restart_of_poolers_hits_no_store() {
     let restart = "[[fault]]\nkind = 'node-restart'\nrestarts = 'poolers'\nforgetting = 2\nheld = 1";
-    let topology = Topology { stores: 2, replicated: false };
-    let pooled =
-        Design::new("pooled", |_| async { Err(LockError::new("never made")) }).on_stores(topology, Pooled);
+    let pooled = pooled(2);
     let found = injections(restart, &pooled);
     let targets: BTreeSet<Vec<String>> = found.iter().map(|crash| hosts(&crash.target).to_vec()).collect();
     assert_eq!(targets, BTreeSet::from([vec!["pooler-1".to_owned()], vec!["pooler-2".to_owned()]]));

@@ -145,6 +145,10 @@ impl<'s> Task<'s> {
         match host.unless_cancelled(call).await {
             Some(Ok(Some(mut grant))) => {
                 self.recorder.acquired(&grant);
+                // It may have been lost before it was known.
+                if !self.looks(lock, &mut grant).await {
+                    return self.release(lock, grant, section, false).await;
+                }
                 let pending = if self.kind == Kind::Nested {
                     self.nested(lock, &mut grant, section).await
                 } else {
@@ -293,6 +297,21 @@ impl<'s> Task<'s> {
             }
         }
         self.host.sleep(left).await;
+        self.looks(lock, grant).await
+    }
+
+    /// Looks what came of a grant that its lock renews in the background. False if that notices the loss: a lock that notifies its holder does so
+    /// at once, and nothing is decided between two steps.
+    async fn looks(&mut self, lock: &dyn ErasedLock, grant: &mut Grant) -> bool {
+        let asks_nobody = lock.checkpoint().is_some() && lock.renews_in_background();
+        if !asks_nobody || self.context.policy.ignores_loss {
+            return true;
+        }
+        if let Ok(false) = lock.renew(grant).await {
+            self.recorder.renewal_denied(&grant.key);
+            self.recorder.aborted(&grant.key);
+            return false;
+        }
         true
     }
 

@@ -41,6 +41,9 @@ pub struct Design {
     pub persistent: bool,
     /// True if a holder may acquire what it holds once more.
     pub reentrant: bool,
+    /// True if the record of a lock counts only as long as the key of its client's session, which the request that creates the record
+    /// keeps first: others may put their own in its place after that.
+    pub in_sessions: bool,
     /// True if it sells from a stock although it has no lock, or guards its own data.
     pub sells: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
@@ -92,6 +95,7 @@ impl Design {
             topology: Topology::default(),
             persistent: false,
             reentrant: false,
+            in_sessions: false,
             sells: false,
             own_data: false,
             renews: false,
@@ -213,6 +217,13 @@ impl Design {
         self
     }
 
+    /// The same design, whose records count as long as their clients' sessions.
+    #[must_use]
+    pub fn in_sessions(mut self) -> Design {
+        self.in_sessions = true;
+        self
+    }
+
     /// The same design, guarding data in its own store: its clients change them with
     /// [`Lock::apply`](super::lock::Lock::apply), or without a lock in their own way, and nobody uses the resource.
     #[must_use]
@@ -305,4 +316,6 @@ pub struct Context {
     pub ttl: Duration,
     /// Where the stores are, in order.
     pub stores: Vec<StoreAddress>,
+    /// The parameters of the stores; each has a value.
+    pub settings: Arc<Settings>,
 }

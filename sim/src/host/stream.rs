@@ -45,6 +45,8 @@ pub struct ReadHalf {
 pub struct WriteHalf {
     handle: Arc<Handle>,
     socket: Option<SocketWriter>,
+    /// The origin of what is written as by any other writer, if that is not what was read last.
+    serves: Option<Origin>,
 }
 
 /// One end of a connection; it closes when both halves are gone.
@@ -113,7 +115,7 @@ impl Stream {
         let (reader, writer) = sockets.unzip();
         Stream {
             read: ReadHalf { handle: Arc::clone(&handle), socket: reader },
-            write: WriteHalf { handle, socket: writer },
+            write: WriteHalf { handle, socket: writer, serves: None },
         }
     }
 
@@ -134,6 +136,14 @@ impl Stream {
     pub fn door(&self) -> Option<String> {
         let Handle { world, side, .. } = &*self.read.handle;
         world.state().network.conn(side.conn).client.as_ref().map(|visit| visit.door.clone())
+    }
+
+    /// The same connection, on which a server asks another one in the service of this origin: for a client library that owns its stream, and
+    /// writes by [`AsyncWrite`].
+    #[must_use]
+    pub fn serving(mut self, origin: Origin) -> Stream {
+        self.write.serves = Some(origin);
+        self
     }
 
     /// See [`WriteHalf::write_for`].
@@ -317,7 +327,8 @@ fn consume(received: &mut std::collections::VecDeque<crate::world::Chunk>, read:
 
 impl AsyncWrite for WriteHalf {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().poll_send(cx, None, &mut Cow::Borrowed(bytes))
+        let this = self.get_mut();
+        this.poll_send(cx, this.serves, &mut Cow::Borrowed(bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

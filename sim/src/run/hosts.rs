@@ -48,14 +48,15 @@ impl Hosts {
             let (store_of, group, lease_clock) = (member.store, member.group, store.spec.lease_clock());
             hosts.add(HostInfo { name, role, store: store_of, group, silent, lease_clock }, program);
         }
-        let enter = entrance(design, plan, workload, &addresses, plan.world.wait);
+        let settings = Arc::new(settings);
+        let enter = entrance(design, plan, workload, &addresses, &settings, plan.world.wait);
         for client in &plan.clients {
             let (enter, client) = (Arc::clone(&enter), client.clone());
             let info = HostInfo::new(&client.name, Role::Client);
             hosts.add(info, Arc::new(move |host| enter(host, client.clone())));
         }
         if plan.world.final_client {
-            let enter = entrance(design, plan, workload, &addresses, bound.asking());
+            let enter = entrance(design, plan, workload, &addresses, &settings, bound.asking());
             let span = keys(plan).len().min(KEYS_AT_THE_END) as u32 * (bound.asking() + 4 * plan.world.ttl);
             hosts.final_client = Some((HostId(hosts.infos.len() as u16), span));
             hosts.add(HostInfo::new(FINAL_CLIENT, Role::Client), final_client_program(plan, enter));
@@ -123,14 +124,17 @@ fn entrance(
     plan: &Plan,
     workload: &Workload,
     stores: &[StoreAddress],
+    settings: &Arc<Settings>,
     wait: Duration,
 ) -> Entrance {
     let (connect, workload) = (Arc::clone(&design.client), Arc::clone(workload));
-    let (ttl, stores, belief) = (plan.world.ttl, stores.to_vec(), design.belief);
+    let (ttl, belief) = (plan.world.ttl, design.belief);
+    let (stores, settings) = (stores.to_vec(), Arc::clone(settings));
     let (fences_reads, policy, own_data) = (design.fences_reads, plan.world.policy, design.own_data);
     Arc::new(move |host, plan| {
         let (connect, workload) = (Arc::clone(&connect), Arc::clone(&workload));
-        let context = Context { host: host.clone(), ttl, stores: stores.clone() };
+        let (stores, settings) = (stores.clone(), Arc::clone(&settings));
+        let context = Context { host: host.clone(), ttl, stores, settings };
         Box::pin(async move {
             let client = loop {
                 match connect(context.clone()).await {

@@ -11,16 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::Args as Arguments;
 use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, What};
+use picklock_postgres::Postgres;
 use picklock_redis::server::version::Version;
-use picklock_redis::{DOWN_AFTER, Own, PERSISTENCE, serve_own};
+use picklock_redis::{DOWN_AFTER, NODE_TIMEOUT, Own, PERSISTENCE, serve_in_cluster, serve_own};
 use picklock_scenarios::faults;
 use picklock_sim::live::{self, LiveCommand, ServeError};
+use picklock_sim::param::{Args, Param};
 use picklock_sim::store::Serve;
-use picklock_sim::store::complete;
+use picklock_sim::store::{SimulatedStore as _, complete, setting};
 use tokio::sync::{Notify, mpsc};
 
 use super::args::time;
@@ -29,7 +31,7 @@ use super::screen;
 use steering::Steering;
 use topology::{Kind, Server, Topology};
 
-#[derive(Args)]
+#[derive(Arguments)]
 #[command(after_help = "\
 Faults (each may be given several times, and repeated with `every TIME`):
   pause|suspend HOST at TIME for TIME
@@ -47,9 +49,11 @@ Examples:
   picklock serve --port 7001
   picklock serve --topology redlock:5 --fault 'pause node-2 at 10s for 3s every 30s'
   picklock serve --topology sentinel --fault 'cut node-1 and clients at 20s for 10s'
-  picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'")]
+  picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'
+  picklock serve --topology postgres-standby --port 5433 --set fenced=yes --fault 'cut node-1 and controller-1 at 20s for 10s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, or redlock:N of Redis; or postgres, etcd:N, zookeeper:N, consul, kubernetes:N
+    /// single, replicated, sentinel, redlock:N, or cluster:N of Redis; or postgres, postgres-standby,
+    /// etcd:N, zookeeper:N, consul, kubernetes:N
     #[arg(long, default_value_t = Topology::Single)]
     pub(crate) topology: Topology,
     /// The port of the first server; the others take the next ones
@@ -67,7 +71,7 @@ pub(crate) struct ServeArgs {
     /// Take the lines that steer it from connections to this port of the loopback interface as well
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) control: Option<u16>,
-    /// The version of Redis that the nodes behave like, where versions differ: 7.0 or 7.2
+    /// The version of Redis that the nodes behave like, where versions differ: 7.0, 7.2, 7.4, 8.0, 8.4, valkey-8.1 or valkey-9.0
     #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
     pub(crate) version: Version,
     /// The seed of all random choices
@@ -79,9 +83,12 @@ pub(crate) struct ServeArgs {
     /// One-way latency of messages, a time or a range A..B, on top of the machine's own
     #[arg(long, default_value = "0ms", value_name = "TIME", value_parser = latency)]
     pub(crate) latency: Range<Duration>,
-    /// How long a primary may be silent before it is failed over
+    /// How long a primary may be silent before it is failed over: by Sentinels, or as the node timeout of a cluster
     #[arg(long, default_value = "1s", value_name = "TIME", value_parser = time)]
     pub(crate) down_after: Duration,
+    /// Set a parameter of the servers, as in persistence=everysec or synchronous_commit=on; may be repeated
+    #[arg(long, value_name = "K=V")]
+    pub(crate) set: Vec<String>,
     /// Keep the data over a restart
     #[arg(long)]
     pub(crate) persistent: bool,
@@ -102,7 +109,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
     let kind = args.topology.kind();
-    if kind != Kind::Redis && args.password.is_some() {
+    if !matches!(kind, Kind::Redis | Kind::RedisCluster) && args.password.is_some() {
         return Err(Failure::Input(
             "--password is for Redis: the other simulated servers take every user without one; leave it out"
                 .to_owned(),
@@ -114,6 +121,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let names: Vec<&str> =
         servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
     let mut plan = plan(args);
+    for given in &args.set {
+        set(kind.params(), given, &mut plan.world)?;
+    }
     for fault in &args.fault {
         plan.injections.extend(faults::parse(fault, &names).map_err(Failure::input)?);
     }
@@ -142,7 +152,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         Box::pin(async move {
             match kind {
                 Kind::Redis => serve_own(context, own).await,
-                Kind::Postgres => picklock_postgres::serve(context).await,
+                Kind::RedisCluster => serve_in_cluster(context, own).await,
+                Kind::Postgres => Postgres::default().serve(context).await,
                 Kind::Etcd => picklock_etcd::serve(context).await,
                 Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
                 Kind::Consul | Kind::Kubernetes => topology::run(topology, context).await,
@@ -214,6 +225,10 @@ fn plan(args: &ServeArgs) -> Plan {
                 Kind::Redis => Settings::default()
                     .with(DOWN_AFTER, args.down_after)
                     .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
+                Kind::RedisCluster => Settings::default()
+                    .with(NODE_TIMEOUT, args.down_after)
+                    .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
+                Kind::Postgres => Settings::default().with(picklock_postgres::DOWN_AFTER, args.down_after),
                 _ => Settings::default(),
             },
         },
@@ -222,6 +237,27 @@ fn plan(args: &ServeArgs) -> Plan {
         choices: Vec::new(),
         injections: Vec::new(),
     }
+}
+
+/// Sets a parameter of the servers.
+fn set(params: &'static [Param], given: &str, world: &mut WorldSpec) -> Result<(), Failure> {
+    let bad = |must: String| Failure::Input(format!("--set {given}: {must}"));
+    let (name, text) = given.split_once('=').ok_or_else(|| bad("write it as NAME=VALUE".to_owned()))?;
+    let param = params.iter().find(|param| param.name == name.trim()).ok_or_else(|| {
+        let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+        bad(match names.is_empty() {
+            true => "these servers have no parameters".to_owned(),
+            false => {
+                format!("these servers have no parameter `{}`; there are {}", name.trim(), names.join(", "))
+            }
+        })
+    })?;
+    let parsed = param.domain.parse(text).map_err(|error| bad(error.to_string()))?;
+    let mut args = Args::defaults(params);
+    args.put(param.name, parsed);
+    args.check(world.ttl).map_err(|(_, error)| bad(error.to_string()))?;
+    setting(parsed, world.ttl).into_iter().for_each(|value| world.store.put(param.name, value));
+    Ok(())
 }
 
 fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
@@ -278,11 +314,10 @@ fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
 fn version(text: &str) -> Result<Version, String> {
-    match text {
-        "7.0" => Ok(Version::V7_0),
-        "7.2" => Ok(Version::V7_2),
-        _ => Err(format!("there is no version `{text}` here; there are 7.0 and 7.2")),
-    }
+    Version::named(text).ok_or_else(|| {
+        let names: Vec<&str> = Version::NAMED.iter().map(|(name, _)| *name).collect();
+        format!("there is no version `{text}` here; there are {}", names.join(", "))
+    })
 }
 
 fn latency(text: &str) -> Result<Range<Duration>, String> {

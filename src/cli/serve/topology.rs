@@ -3,15 +3,17 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
+use std::time::Duration;
 
 use picklock_consul::Consul;
 use picklock_kubernetes::Kubernetes;
+use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_postgres::Postgres;
-use picklock_redis::Redis;
+use picklock_redis::{Redis, RedisCluster};
 use picklock_sim::live::Served;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _};
+use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _, complete};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +26,12 @@ pub(crate) enum Topology {
     Sentinel,
     /// So many independent primaries.
     Redlock(u16),
+    /// A Redis Cluster of so many shards, each a primary and a replica.
+    Cluster(u16),
     /// One PostgreSQL server.
     Postgres,
+    /// A PostgreSQL server, its standby and their controller.
+    PostgresStandby,
     /// An etcd of so many members.
     Etcd(u16),
     /// A ZooKeeper of so many members.
@@ -40,6 +46,7 @@ pub(crate) enum Topology {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Redis,
+    RedisCluster,
     Postgres,
     Etcd,
     ZooKeeper,
@@ -50,9 +57,10 @@ pub(super) enum Kind {
 impl Topology {
     pub(super) fn kind(self) -> Kind {
         match self {
-            Topology::Postgres => Kind::Postgres,
+            Topology::Postgres | Topology::PostgresStandby => Kind::Postgres,
             Topology::Etcd(_) => Kind::Etcd,
             Topology::ZooKeeper(_) => Kind::ZooKeeper,
+            Topology::Cluster(_) => Kind::RedisCluster,
             Topology::Consul => Kind::Consul,
             Topology::Kubernetes(_) => Kind::Kubernetes,
             _ => Kind::Redis,
@@ -65,6 +73,7 @@ impl Kind {
     pub(super) fn params(self) -> &'static [Param] {
         match self {
             Kind::Redis => picklock_redis::PARAMS,
+            Kind::RedisCluster => picklock_redis::CLUSTER_PARAMS,
             Kind::Postgres => picklock_postgres::KIND.params,
             Kind::Etcd => picklock_etcd::KIND.params,
             Kind::ZooKeeper => picklock_zookeeper::KIND.params,
@@ -76,7 +85,7 @@ impl Kind {
     /// The port on which a server of this role listens in its world.
     fn port(self, role: Role) -> u16 {
         match self {
-            Kind::Redis => Redis::default().port(role),
+            Kind::Redis | Kind::RedisCluster => Redis::default().port(role),
             Kind::Postgres => Postgres::default().port(role),
             Kind::Etcd => picklock_etcd::CLIENT_PORT,
             Kind::ZooKeeper => picklock_zookeeper::CLIENT_PORT,
@@ -88,7 +97,7 @@ impl Kind {
     /// The words for a server that takes writes from the start.
     fn leader(self) -> &'static str {
         match self {
-            Kind::Redis => "primary",
+            Kind::Redis | Kind::RedisCluster => "primary",
             Kind::Postgres => "PostgreSQL: any user, any database, no password",
             Kind::Etcd => "etcd: gRPC, no password",
             Kind::ZooKeeper => "ZooKeeper: no password",
@@ -104,6 +113,9 @@ const SENTINELS: u16 = 3;
 /// More independent nodes than anybody runs.
 const NODES_MAX: u16 = 99;
 
+/// The most shards of a cluster.
+const SHARDS_MAX: u16 = 49;
+
 /// The most members of an etcd, a ZooKeeper or a control plane; more are not recommended.
 const MEMBERS_MAX: u16 = 7;
 
@@ -116,6 +128,7 @@ impl FromStr for Topology {
             "replicated" => Ok(Topology::Replicated),
             "sentinel" => Ok(Topology::Sentinel),
             "postgres" => Ok(Topology::Postgres),
+            "postgres-standby" => Ok(Topology::PostgresStandby),
             "consul" => Ok(Topology::Consul),
             _ => {
                 let count = |prefix: &str, most: u16| {
@@ -123,13 +136,16 @@ impl FromStr for Topology {
                     count.filter(|count| (1..=most).contains(count))
                 };
                 let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
+                let cluster = || count("cluster:", SHARDS_MAX).map(Topology::Cluster);
                 let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
                 let kubernetes = || count("kubernetes:", MEMBERS_MAX).map(Topology::Kubernetes);
-                nodes.or_else(etcd).or_else(zookeeper).or_else(kubernetes).ok_or_else(|| {
+                let elected = etcd().or_else(zookeeper).or_else(kubernetes);
+                nodes.or_else(cluster).or(elected).ok_or_else(|| {
                     format!(
-                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, consul, redlock:N with N \
-                         from 1 to {NODES_MAX}, etcd:N, zookeeper:N and kubernetes:N with N from 1 to {MEMBERS_MAX}"
+                        "there is no topology `{text}`; there are single, replicated, sentinel, postgres, postgres-standby, consul, \
+                         redlock:N with N from 1 to {NODES_MAX}, cluster:N with N from 1 to {SHARDS_MAX}, \
+                         etcd:N, zookeeper:N and kubernetes:N with N from 1 to {MEMBERS_MAX}"
                     )
                 })
             }
@@ -144,7 +160,9 @@ impl fmt::Display for Topology {
             Topology::Replicated => f.write_str("replicated"),
             Topology::Sentinel => f.write_str("sentinel"),
             Topology::Redlock(nodes) => write!(f, "redlock:{nodes}"),
+            Topology::Cluster(shards) => write!(f, "cluster:{shards}"),
             Topology::Postgres => f.write_str("postgres"),
+            Topology::PostgresStandby => f.write_str("postgres-standby"),
             Topology::Etcd(members) => write!(f, "etcd:{members}"),
             Topology::ZooKeeper(members) => write!(f, "zookeeper:{members}"),
             Topology::Consul => f.write_str("consul"),
@@ -166,6 +184,19 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         let members = Member::electing(members.into(), 1);
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
+    if let Topology::Cluster(shards) = topology {
+        let settings =
+            complete(picklock_redis::CLUSTER_PARAMS, &Settings::default(), Duration::from_secs(10));
+        let one = picklock_sim::store::Topology { stores: 1, replicated: true };
+        let members = RedisCluster::of(shards.into()).members(one, &settings);
+        let what = |member: &Member| {
+            if member.role == Role::Leader { "primary of a shard" } else { "replica of a shard" }
+        };
+        return members.into_iter().map(|member| Server { what: what(&member), member }).collect();
+    }
+    if topology == Topology::PostgresStandby {
+        return postgres_standby();
+    }
     let primary = |nth: u16| Server { member: member(format!("node-{nth}"), nth, Role::Leader), what };
     let replica = |nth: u16| Server {
         member: member(format!("replica-{nth}"), 1, Role::Follower),
@@ -176,8 +207,9 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         what: "Sentinel of node-1, as mymaster",
     };
     let (primaries, replicas, sentinels) = match topology {
-        Topology::Single | Topology::Postgres | Topology::Consul => (1, 0, 0),
+        Topology::Single | Topology::Postgres | Topology::PostgresStandby | Topology::Consul => (1, 0, 0),
         Topology::Redlock(nodes)
+        | Topology::Cluster(nodes)
         | Topology::Etcd(nodes)
         | Topology::ZooKeeper(nodes)
         | Topology::Kubernetes(nodes) => (nodes, 0, 0),
@@ -186,6 +218,21 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
     };
     let replicas = (1..=replicas).map(replica);
     (1..=primaries).map(primary).chain(replicas).chain((1..=sentinels).map(sentinel)).collect()
+}
+
+/// A PostgreSQL server and its standby, to which clients go, and the controller that promotes the standby.
+fn postgres_standby() -> Vec<Server> {
+    let replicated = picklock_sim::store::Topology { stores: 1, replicated: true };
+    let members = Postgres::default().members(replicated, &Settings::default());
+    let server = |member: Member| {
+        let what = match member.role {
+            Role::Leader => "PostgreSQL, the primary: any user, any database, no password",
+            Role::Follower => "its standby, which takes writes once it is promoted",
+            _ => "their controller, which no client uses",
+        };
+        Server { member, what }
+    };
+    members.into_iter().map(server).collect()
 }
 
 /// Runs a server of this Consul or control plane.

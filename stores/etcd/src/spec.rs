@@ -1,6 +1,5 @@
 //! etcd as a kind of store: one store, whose members agree among themselves on who leads.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
@@ -8,8 +7,8 @@ use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, OwnAction, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind,
-    StoreSpec, Topology,
+    ConnectionReader, Member, OwnAction, RealServer, ServerContext, SimulatedStore, Store, StoreAddress,
+    StoreKind, StoreSpec, Topology,
 };
 
 use crate::params::{ELECTION_TIMEOUT, PARAMS};
@@ -42,7 +41,7 @@ pub const KIND: StoreKind = StoreKind {
     name: "etcd",
     params: PARAMS,
     stores: None,
-    ensemble: Some(|members| Arc::new(Etcd::of(members))),
+    ensemble: Some(|members| Store::simulated(Etcd::of(members))),
     real: Some(real::INSTALLED),
 };
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use picklock_model::time::Monotonic;
 use picklock_model::trace::{Role, What};
 use picklock_sim::host::{Host, Origin};
-use picklock_sim::store::{Member, ServerContext};
+use picklock_sim::store::ServerContext;
 use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
 
@@ -95,7 +95,8 @@ impl Question {
 
 /// Runs a controller until its host stops.
 pub(crate) async fn serve(context: ServerContext, down_after: Duration) {
-    let standby = context.of_role(Role::Follower).next().map(Member::address).unwrap_or_default();
+    let standby =
+        context.of_role(Role::Follower).next().map(|member| member.name.clone()).unwrap_or_default();
     let host = context.host;
     let has = |file: &str| !host.disk().read(file).is_empty();
     let (is_replaced, is_over) = (has(GIVEN_UP), has(DONE));

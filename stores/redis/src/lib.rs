@@ -1,10 +1,10 @@
-//! A simulated Redis: one node and its replicas, and the Sentinels that watch them, after Redis 7.0.15.
+//! A simulated Redis: one node and its replicas, the Sentinels that watch them, and clusters, after Redis 7.0.15.
 //!
 //! It speaks Redis's protocol over the streams of a simulated host and knows nothing of locks. It is trusted because the same commands give
 //! the same replies, the same replication stream and the same timing as the real server; `docs/conformance.md` says how that is compared.
 //!
 //! **Entry point:** [`Node`](server::node::Node) executes commands and touches nothing else, so it can be tested without a world; [`serve()`]
-//! puts the server that a context asks for on its host. [`KIND`] is Redis as a store kind.
+//! puts the server that a context asks for on its host. [`KIND`] is Redis as a store kind, [`CLUSTER`] is Redis Cluster as another.
 //!
 //! # Scope
 //!
@@ -32,6 +32,7 @@
 //! | transactions | WATCH, UNWATCH, MULTI, EXEC | bug `redis-py-1031`; pipelines of every client library |
 //! | connections | HELLO, CLIENT, INFO, PING, SELECT, AUTH, QUIT | redis-py, node-redis, ioredis (HELLO, CLIENT SETINFO), ioredis (INFO before its first command), the redis crate (CLIENT SETINFO) |
 //! | caches of clients | CLIENT TRACKING, CLIENT CACHING | rueidis and its lock; invalidations come as pushes, or on `__redis__:invalidate` |
+//! | clusters | CLUSTER, ASKING, READONLY, READWRITE, MIGRATE | design `cluster` (CLUSTER SLOTS, ASKING); the cluster clients of redis-py, ioredis, go-redis; redis-cli |
 //! | replication | WAIT, ROLE, PSYNC, REPLCONF, REPLICAOF, FAILOVER | design `replicated-wait` (WAIT); the clients of replicated designs (ROLE, SENTINEL); replicas; Sentinels (INFO, PING, PUBLISH, REPLICAOF, CONFIG, CLIENT KILL) |
 //! | time | TIME | bugs `redis-semaphore-10`, `redis-semaphore-23`; nodes of 7.2 have a time that stands still in scripts |
 //! | persistence | SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE, SHUTDOWN | no lock: what a restart finds is a parameter of the store (`persistence`), and these are compared by whole runs with restarts |
@@ -40,7 +41,7 @@
 //! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
 //! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
 //!
-//! Left out on purpose: streams, geometry, HyperLogLog, functions, clusters, modules, users other than the default one.
+//! Left out on purpose: streams, geometry, HyperLogLog, functions, modules, users other than the default one, nodes that join a cluster.
 //!
 //! # Where things are
 //!
@@ -48,7 +49,7 @@
 //!
 //! | room | what |
 //! | --- | --- |
-//! | `spec` | Redis as a store kind |
+//! | `spec`, `cluster` | Redis and Redis Cluster as store kinds |
 //! | `real` | how a real Redis is started in its place |
 //! | [`server`] | the simulated servers: nodes and Sentinels |
 //! | [`protocol`], `params` | the protocol, and its words in a story; the parameters of stores |
@@ -67,7 +68,7 @@
 //! | 5 | `replication` | replicas are fed, roles change |
 //! | 4 | `snapshot` | a node's dataset with its place in the stream |
 //! | 3 | [`node`](server::node) | the state of a node |
-//! | 2 | `stream`, `rdb` | the stream of effects and its history; the format of snapshots |
+//! | 2 | `stream`, `rdb`, `cluster` | the stream of effects and its history; the format of snapshots; the part of a node in a cluster, and its bus |
 //! | 1 | [`store`](server::store), `catalogue`, `setup` | the dataset; what is known of each command; what a server is started with |
 //! | 0 | `glob`, [`version`](server::version), `mailbox` | patterns, versions, what the tasks of a server hand to each other |
 //!
@@ -77,13 +78,16 @@
 pub mod protocol;
 pub mod server;
 
+mod cluster;
 mod params;
 mod real;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
+pub use cluster::{CLUSTER, RedisCluster};
+pub use params::{CLUSTER_PARAMS, DOWN_AFTER, NODE_TIMEOUT, PARAMS, PERSISTENCE, REPLICAS};
+pub use server::cluster::slot_of;
 pub use server::node::PORT;
-pub use server::{Own, serve, serve_as, serve_own};
+pub use server::{Own, serve, serve_as, serve_in_cluster, serve_own};
 pub use spec::{KIND, Redis};

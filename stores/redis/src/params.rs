@@ -25,6 +25,15 @@ pub const DOWN_AFTER: Param<OneSpan> = Param {
     doc: "a Sentinel holds a primary for down that is silent for this long",
 };
 
+/// How long a node of a cluster is silent until the others suspect it.
+pub const NODE_TIMEOUT: Param<OneSpan> = Param {
+    name: "node_timeout",
+    domain: OneSpan { min: Duration::from_millis(1), max: HOUR },
+    default: "0.2 x ttl",
+    doc: "a node of a cluster is suspected that is silent for this long, and a primary that reaches no majority for this long \
+              refuses, in whole milliseconds (cluster-node-timeout)",
+};
+
 pub(crate) const MIN_REPLICAS: Param<Count> = Param {
     name: "min_replicas",
     domain: Count(0, 8),
@@ -39,5 +48,20 @@ pub(crate) const MAX_LAG: Param<OneSpan> = Param {
     doc: "how long ago these may have done so last, in whole seconds (min-replicas-max-lag)",
 };
 
-/// All of them.
-pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG];
+/// The version that the servers are of.
+pub(crate) const VERSION: Param<Word> = Param {
+    name: "version",
+    domain: Word(&["7.0", "7.2", "7.4", "8.0", "8.4", "valkey-8.1", "valkey-9.0"]),
+    default: "7.0",
+    doc: "the version of Redis, or of Valkey, that a store behaves like; a design that needs a later one has that",
+};
+
+/// All of those of independent and of replicated stores.
+pub const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER, MIN_REPLICAS, MAX_LAG, VERSION];
+
+/// How many replicas each shard of a cluster has.
+pub(crate) const SHARD_REPLICAS: Param<Count> =
+    Param { name: "replicas", domain: Count(0, 8), default: "1", doc: "replicas of each shard of a cluster" };
+
+/// All of those of clusters.
+pub const CLUSTER_PARAMS: &[Param] = params![SHARD_REPLICAS, PERSISTENCE, NODE_TIMEOUT];

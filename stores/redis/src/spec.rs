@@ -11,7 +11,7 @@ use picklock_sim::store::{
     StoreSpec, Topology,
 };
 
-use crate::params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS};
+use crate::params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS, VERSION};
 use crate::server::version::Version;
 use crate::server::{ACTIONS, sentinel, serve_as};
 use crate::{PORT, protocol, real};
@@ -19,7 +19,7 @@ use crate::{PORT, protocol, real};
 /// Redis stores of one version.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Redis {
-    /// The version that the nodes are of.
+    /// The version that the nodes are of; the one that the settings name if it is the default.
     pub version: Version,
     /// Stores are never replicated: their clients know a server, and nobody whom they could ask for another one.
     pub alone: bool,
@@ -126,7 +126,9 @@ impl StoreSpec for Redis {
     }
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-        Some(real::server(member, members, settings))
+        // Which version is installed, nobody chooses.
+        let is_chosen = self.version != Version::default() || settings.get(VERSION) != VERSION.default;
+        (!is_chosen).then(|| real::server(member, members, settings))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
@@ -140,6 +142,8 @@ impl StoreSpec for Redis {
 
 impl SimulatedStore for Redis {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
-        Box::pin(serve_as(context, self.version))
+        let set = Version::named(context.settings.get(VERSION)).unwrap_or_default();
+        let version = if self.version == Version::default() { set } else { self.version };
+        Box::pin(serve_as(context, version))
     }
 }

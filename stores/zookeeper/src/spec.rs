@@ -1,6 +1,5 @@
 //! ZooKeeper as a kind of store: one store, whose members agree among themselves on who leads.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
@@ -8,7 +7,7 @@ use picklock_model::trace::{LeaseClock, Role};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, RealServer, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
+    Member, RealServer, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
 };
 
 use crate::params::{PARAMS, TICK_TIME};
@@ -29,7 +28,7 @@ pub const KIND: StoreKind = StoreKind {
     name: "zookeeper",
     params: PARAMS,
     stores: None,
-    ensemble: Some(|members| Arc::new(ZooKeeper { members })),
+    ensemble: Some(|members| Store::simulated(ZooKeeper { members })),
     real: Some(real::INSTALLED),
 };
 

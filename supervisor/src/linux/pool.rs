@@ -43,14 +43,14 @@ struct Key {
     setup: Setup,
     path: Option<OsString>,
     dir: Option<PathBuf>,
-    /// True if it was warmed up.
-    warm: bool,
+    /// The world in which it was warmed up, if it was.
+    warmed_in: Option<String>,
 }
 
 impl Key {
     fn new(setup: &Setup) -> Self {
         let setup = Setup { seed: 0, ..setup.clone() };
-        Self { setup, path: std::env::var_os("PATH"), dir: std::env::current_dir().ok(), warm: false }
+        Self { setup, path: std::env::var_os("PATH"), dir: std::env::current_dir().ok(), warmed_in: None }
     }
 }
 
@@ -116,16 +116,17 @@ impl Pool {
     /// [`Group::into_template`] stopped it. `warm_up` does all that; it is called if there is no template of this setup that is idle.
     ///
     /// The group takes other steps than one of [`Group::start`]: what was done is not done again. The same setup takes the same steps each
-    /// time, if `warm_up` depends on it alone. Its monotonic clock goes on a second after the template's.
+    /// time, if `warm_up` depends on it and on `world` alone: what else the world of the warm-up is made of, in any words. Its monotonic clock goes on a second after the template's.
     ///
     /// # Errors
     /// That of `warm_up`, or that the kernel or the container forbids what is needed.
     pub fn start_warmed<E: From<StartError>>(
         &self,
         setup: &Setup,
+        world: &str,
         warm_up: impl FnOnce() -> Result<Template, E>,
     ) -> Result<Group, E> {
-        let key = Key { warm: true, ..Key::new(setup) };
+        let key = Key { warmed_in: Some(world.to_owned()), ..Key::new(setup) };
         let (template, place) = match self.idle(&key) {
             Some(idle) => idle,
             None => {

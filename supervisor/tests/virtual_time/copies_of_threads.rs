@@ -206,7 +206,7 @@ fn a_program_that_was_warmed_up_is_copied_with_what_it_has_learned() {
     let mut all = Vec::new();
     for seed in [1, 2, 1] {
         setup.seed = seed;
-        let group = pool.start_warmed(&setup, || {
+        let group = pool.start_warmed(&setup, "", || {
             assert!(all.is_empty(), "it is warmed up once");
             Ok::<_, StartError>(warmed(&setup, "learn").expect("stop the program"))
         });

@@ -71,6 +71,11 @@ impl Session {
         matches!(self.shared.state().link, Link::Over(_))
     }
 
+    /// True while it has a connection.
+    pub(crate) fn is_connected(&self) -> bool {
+        matches!(self.shared.state().link, Link::Connected(_))
+    }
+
     /// How many of its connections have ended.
     pub(crate) fn losses(&self) -> u64 {
         self.shared.state().losses

@@ -1,7 +1,5 @@
 //! Kinds of stores by name: what can be asked of one before there is a design on it.
 
-use std::sync::Arc;
-
 use super::server::Store;
 use super::spec::StoreSpec;
 use crate::contract::param::Param;
@@ -15,8 +13,8 @@ pub struct StoreKind {
     pub params: &'static [Param],
     /// Its simulated stores, each on its own. If clients ask nobody for another server, they have no replicas.
     pub stores: Option<fn(alone: bool) -> Store>,
-    /// One store of so many members that agree among themselves on who leads.
-    pub ensemble: Option<fn(members: u32) -> Arc<dyn StoreSpec>>,
+    /// One store of so many members that agree among themselves on who leads, or of so many groups of them.
+    pub ensemble: Option<fn(members: u32) -> Store>,
     /// Its real server.
     pub real: Option<Installed>,
 }

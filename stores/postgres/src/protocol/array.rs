@@ -1,59 +1,8 @@
-//! Arrays of one dimension: their element types, and how they are written and read.
+//! Arrays of one dimension: how they are written and read.
 //!
 //! Source: PostgreSQL 15, `array_in`, `array_out`, `array_recv` and `array_send` in `utils/adt/arrayfuncs.c`.
 
 use super::error::SqlError;
-
-/// The type of the elements of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Element {
-    Bool,
-    Int2,
-    Int4,
-    Int8,
-    Text,
-    Varchar,
-    Timestamp,
-    Timestamptz,
-    Uuid,
-    Jsonb,
-}
-
-/// Each with the OID of its array and the name of that.
-const ALL: [(Element, u32, &str); 10] = [
-    (Element::Bool, 1000, "boolean[]"),
-    (Element::Int2, 1005, "smallint[]"),
-    (Element::Int4, 1007, "integer[]"),
-    (Element::Int8, 1016, "bigint[]"),
-    (Element::Text, 1009, "text[]"),
-    (Element::Varchar, 1015, "character varying[]"),
-    (Element::Timestamp, 1115, "timestamp without time zone[]"),
-    (Element::Timestamptz, 1185, "timestamp with time zone[]"),
-    (Element::Uuid, 2951, "uuid[]"),
-    (Element::Jsonb, 3807, "jsonb[]"),
-];
-
-impl Element {
-    /// The element of the array type with this OID.
-    pub(super) fn of_oid(oid: u32) -> Option<Element> {
-        ALL.iter().find(|(_, known, _)| *known == oid).map(|(element, ..)| *element)
-    }
-
-    fn entry(self) -> (u32, &'static str) {
-        let found = ALL.iter().find(|(element, ..)| *element == self);
-        found.map_or((1009, "text[]"), |(_, oid, name)| (*oid, *name))
-    }
-
-    /// The OID of the array type.
-    pub(super) fn oid(self) -> u32 {
-        self.entry().0
-    }
-
-    /// The name of the array type.
-    pub(super) fn name(self) -> &'static str {
-        self.entry().1
-    }
-}
 
 /// The elements of an array that is written as text, such as `{a,"b c",NULL}`; none for a null.
 pub(super) fn split(text: &str) -> Result<Vec<Option<String>>, SqlError> {

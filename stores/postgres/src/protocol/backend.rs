@@ -1,7 +1,9 @@
 //! The messages of a server.
 
 use super::error::{Severity, SqlError};
-use super::value::{Format, Type, Value};
+use super::types::Type;
+use super::value::Value;
+use super::wire::Format;
 
 /// Messages to a client, one after another.
 #[derive(Debug, Default)]

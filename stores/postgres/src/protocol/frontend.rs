@@ -1,7 +1,8 @@
 //! The messages of clients.
 
 use super::error::SqlError;
-use super::value::{Format, Type};
+use super::types::Type;
+use super::wire::Format;
 
 /// The first thing on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

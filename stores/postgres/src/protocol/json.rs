@@ -1,4 +1,4 @@
-//! Values of `jsonb`, which is kept as text: how it is brought to its one form, and joined.
+//! Values of JSON as trees and as text: how a `jsonb` is brought to its one form.
 //!
 //! A number keeps its digits; one with an exponent is refused. Source: PostgreSQL 15, "JSON Types"; `jsonb_util.c`.
 
@@ -9,8 +9,9 @@ use super::error::SqlError;
 /// How deep objects and arrays may lie in each other.
 const DEPTH_MAX: u32 = 100;
 
+/// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Json {
+pub(super) enum Json {
     /// A number, a truth value or null, as it is written.
     Plain(String),
     Text(String),
@@ -24,35 +25,11 @@ pub(crate) fn canonical(text: &str) -> Result<String, SqlError> {
     parse(text).map(|json| shown(&json))
 }
 
-/// The values joined, as `||` does.
-pub(crate) fn joined(left: &str, right: &str) -> Result<String, SqlError> {
-    let refused = || SqlError::new("22023", "invalid concatenation of jsonb objects");
-    let joined = match (parse(left)?, parse(right)?) {
-        (Json::Object(left), Json::Object(right)) => {
-            let mut all = left;
-            right.into_iter().for_each(|(key, value)| put(&mut all, key, value));
-            Json::Object(all)
-        }
-        (Json::Array(left), Json::Array(right)) => Json::Array([left, right].concat()),
-        (Json::Array(mut left), right) => {
-            left.push(right);
-            Json::Array(left)
-        }
-        (left, Json::Array(mut right)) => {
-            right.insert(0, left);
-            Json::Array(right)
-        }
-        (Json::Object(_), _) | (_, Json::Object(_)) => return Err(refused()),
-        (left, right) => Json::Array(vec![left, right]),
-    };
-    Ok(shown(&joined))
-}
-
 fn invalid() -> SqlError {
     SqlError::new("22P02", "invalid input syntax for type json")
 }
 
-fn put(object: &mut Vec<(String, Json)>, key: String, value: Json) {
+pub(super) fn put(object: &mut Vec<(String, Json)>, key: String, value: Json) {
     let place = object
         .binary_search_by(|(known, _)| (known.len(), known.as_bytes()).cmp(&(key.len(), key.as_bytes())));
     match place {
@@ -61,7 +38,7 @@ fn put(object: &mut Vec<(String, Json)>, key: String, value: Json) {
     }
 }
 
-fn parse(text: &str) -> Result<Json, SqlError> {
+pub(super) fn parse(text: &str) -> Result<Json, SqlError> {
     let mut reader = Reader { rest: text, depth: 0 };
     let json = reader.value()?;
     reader.blank();
@@ -186,7 +163,7 @@ impl Reader<'_> {
     }
 }
 
-fn shown(json: &Json) -> String {
+pub(super) fn shown(json: &Json) -> String {
     match json {
         Json::Plain(text) => text.clone(),
         Json::Text(text) => quoted(text),
@@ -198,7 +175,7 @@ fn shown(json: &Json) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
         match letter {
@@ -228,12 +205,5 @@ mod tests {
         for text in ["", "{", "{a:1}", "[1,]", "01", "tru", "1 2", "\"a"] {
             assert_eq!(canonical(text).unwrap_err().code, "22P02", "{text}");
         }
-    }
-
-    #[test]
-    fn objects_and_arrays_are_joined() {
-        assert_eq!(joined(r#"{"a":1}"#, r#"{"b":2,"a":3}"#).as_deref(), Ok(r#"{"a": 3, "b": 2}"#));
-        assert_eq!(joined("[1]", "{}").as_deref(), Ok("[1, {}]"));
-        assert_eq!(joined("{}", "1").unwrap_err().code, "22023");
     }
 }

@@ -4,20 +4,37 @@
 
 mod array;
 mod backend;
+mod clock;
 mod describe;
+mod enumeration;
 mod error;
+mod float;
 mod frames;
 mod frontend;
+mod interval;
 mod json;
+mod json_functions;
+mod json_made;
+mod read;
 mod time;
+mod types;
 mod value;
+mod wire;
 
-pub(crate) use array::Element;
 pub(crate) use backend::Replies;
 pub(crate) use describe::{describe_replies, describe_request, of_itself};
+pub(crate) use enumeration::Enumeration;
 pub(crate) use error::{Severity, SqlError};
+pub(crate) use float::Float;
 pub(crate) use frames::{Frame, Senseless, frame, frame_of, opening_of};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
-pub(crate) use json::joined as joined_json;
-pub(crate) use time::{Interval, timestamp};
-pub(crate) use value::{Format, Type, Value};
+pub(crate) use interval::Interval;
+pub(crate) use json_functions::{
+    json_has, json_joined, json_of_key, json_of_place, json_set, json_text_of_key, json_text_of_place,
+    json_type_of, json_without,
+};
+pub(crate) use json_made::{json_object, json_records};
+pub(crate) use time::{EPOCH_S, timestamp};
+pub(crate) use types::{Element, Type};
+pub(crate) use value::Value;
+pub(crate) use wire::Format;

@@ -45,7 +45,8 @@ const SERVES_PERCENT: u32 = 80;
 impl Pair {
     /// The place of this member among those of its store. None if the store has no controller.
     pub(crate) fn of(member: &Member, members: &[Member], settings: &Settings) -> Option<Pair> {
-        let address = |role| members.iter().find(|other| other.role == role).map(Member::address);
+        let address =
+            |role| members.iter().find(|other| other.role == role).map(|member| member.name.clone());
         let down_after = settings.get(DOWN_AFTER);
         Some(Pair {
             primary: (member.role == Role::Follower).then(|| address(Role::Leader).unwrap_or_default()),

@@ -10,16 +10,16 @@ use picklock_model::time::{Monotonic, WallTime};
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
-use crate::protocol::{Message, Opening, Severity, SqlError, opening, take};
+use crate::protocol::{Message, Severity, SqlError, opening, take};
 use crate::server::data::{Heap, Sequences, Xid};
-use crate::server::execute::Signal;
+use crate::server::execute::{Chance, Signal};
 use crate::server::guarded::{Guarded, Leases};
-use crate::server::journal::Record;
 use crate::server::keepalive::Keepalive;
 use crate::server::locks::{SessionId, Waits, resolve};
 use crate::server::pair_state::{Fence, Replicated};
+use crate::server::record::Record;
 use crate::server::session::{Alarm, Session, Stage};
-use crate::server::settings::{Commits, REPORTED, Settings};
+use crate::server::settings::{Commits, Settings};
 
 /// The clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub struct Machine {
     pub(crate) fence: Option<Fence>,
     /// When commits are durable, unless a session says otherwise.
     pub(crate) commits: Commits,
+    /// What random numbers come from.
+    pub(crate) chance: Chance,
     last_session: u64,
 }
 
@@ -117,6 +119,7 @@ impl Machine {
             replicated,
             fence: None,
             commits: Commits::default(),
+            chance: Chance::default(),
             last_session: 0,
         }
     }
@@ -160,7 +163,7 @@ impl Machine {
     }
 
     /// Ends what a session waits for, its transaction, and its locks.
-    fn leave(&mut self, id: SessionId) {
+    pub(super) fn leave(&mut self, id: SessionId) {
         self.waits.leave(id);
         if let Some(session) = self.sessions.get_mut(&id) {
             session.waiting = None;
@@ -350,104 +353,6 @@ impl Machine {
                 // What cannot be read is the end, whatever it is.
                 Err(error) => self.kill(id, &SqlError { severity: Severity::Fatal, ..error }),
             }
-        }
-    }
-
-    fn open(&mut self, id: SessionId, opening: Opening) {
-        match opening {
-            Opening::Encryption => {
-                if let Some(session) = self.sessions.get_mut(&id) {
-                    session.replies.0.push(b'N');
-                }
-                self.flush(id);
-            }
-            Opening::Cancel { pid, secret } => {
-                let asked = |session: &&Session| session.pid == pid && session.secret == secret;
-                let target = self.sessions.iter().find(|(_, session)| asked(session)).map(|(id, _)| *id);
-                self.signals.extend(target.map(|target| (target, Signal::Cancel)));
-                self.close(id);
-            }
-            Opening::Startup { minor, parameters } => {
-                if let Err(error) = self.start(id, minor, &parameters) {
-                    self.kill(id, &SqlError { severity: Severity::Fatal, ..error });
-                }
-            }
-        }
-    }
-
-    /// Begins a session. Whoever comes is believed, whatever database they name (`trust`).
-    fn start(&mut self, id: SessionId, minor: u16, given: &[(String, String)]) -> Result<(), SqlError> {
-        if self.is_fenced() {
-            return Err(SqlError::fatal("57P03", "the database system is not accepting connections"));
-        }
-        let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
-        let (mut user, mut replicates) = ("", false);
-        for (name, value) in given {
-            match name.as_str() {
-                "user" => user = value,
-                "database" => {}
-                "options" if value.is_empty() => {}
-                "options" => return Err(SqlError::unsupported("the startup parameter options")),
-                "replication" => replicates = value == "true",
-                name if name.starts_with("_pq_.") => {}
-                name => session.settings.set(name, Some(value))?,
-            }
-        }
-        if user.is_empty() {
-            let text = "no PostgreSQL user name specified in startup packet";
-            return Err(SqlError::fatal("28000", text));
-        }
-        session.stage = if replicates { Stage::Replicating } else { Stage::Open };
-        session.settled = session.settings.clone();
-        session.given_settings = Some(session.settings.clone());
-        session.reported_name.clone_from(&session.settings.application_name);
-        let replies = &mut session.replies;
-        if minor > 0 {
-            replies.negotiate_version();
-        }
-        replies.authentication_ok();
-        replies.parameter("application_name", &session.reported_name);
-        session.reported_recovery = self.replicated.in_recovery;
-        for (name, value) in REPORTED {
-            let in_recovery = name == "in_hot_standby" && session.reported_recovery;
-            replies.parameter(name, if in_recovery { "on" } else { value });
-        }
-        replies.parameter("session_authorization", user);
-        replies.parameter("TimeZone", "UTC");
-        replies.backend_key(session.pid, session.secret);
-        replies.ready(b'I');
-        self.pids.insert(session.pid, id);
-        self.flush(id);
-        Ok(())
-    }
-
-    /// Sends what the session has answered so far.
-    pub(crate) fn flush(&mut self, id: SessionId) {
-        if let Some(session) = self.sessions.get_mut(&id)
-            && !session.replies.0.is_empty()
-        {
-            let bytes = std::mem::take(&mut session.replies.0);
-            let delivery = Delivery { session: id, origin: session.origin, bytes, closes: false };
-            self.effects.deliveries.push(delivery);
-        }
-    }
-
-    /// Ends a session with a last word.
-    pub(crate) fn kill(&mut self, id: SessionId, error: &SqlError) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.replies.error(error);
-        }
-        self.flush(id);
-        self.close(id);
-    }
-
-    fn close(&mut self, id: SessionId) {
-        self.leave(id);
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.stage = Stage::Closed;
-            session.idle_since = None;
-            let delivery = Delivery { session: id, origin: session.origin, bytes: Vec::new(), closes: true };
-            self.effects.deliveries.push(delivery);
         }
     }
 }

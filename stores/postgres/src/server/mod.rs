@@ -1,7 +1,9 @@
 //! The simulated server: a machine that executes statements without a socket and a clock, and what puts it on a host.
 
 mod actions;
+mod codec;
 mod config;
+mod connection;
 mod control;
 mod data;
 mod execute;
@@ -17,6 +19,7 @@ mod outcome;
 mod pair_state;
 mod plan;
 mod query;
+mod record;
 mod replicated;
 mod replication;
 mod serve;
@@ -24,14 +27,15 @@ mod session;
 mod settings;
 mod shared;
 mod sql;
+mod step;
 
 pub(crate) use actions::ACTIONS;
 pub(crate) use config::{Config, Pair};
 pub use guarded::Guarded;
-pub use journal::Record;
 pub use keepalive::Keepalive;
 pub use locks::SessionId;
 pub use machine::{Delivery, Effects, Machine, Now};
+pub use record::Record;
 pub use serve::serve;
 pub(crate) use serve::serve_configured;
 pub(crate) use settings::Commits;

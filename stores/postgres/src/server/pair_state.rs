@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use picklock_model::time::Monotonic;
 
-use crate::server::journal::Record;
+use crate::server::record::Record;
 
 /// What a server knows of the other server of its store.
 #[derive(Debug, Default)]

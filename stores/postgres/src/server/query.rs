@@ -7,28 +7,17 @@ use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 
-use crate::protocol::{Format, Message, Severity, SqlError, Target, Type, timestamp};
-use crate::server::data::{Actor, Snapshot};
-use crate::server::execute::{Effect, Scene, Signal, Step, Work};
-use crate::server::guarded::Deed;
-use crate::server::journal::Record;
+use crate::protocol::{Format, Message, Severity, SqlError, Target};
+use crate::server::execute::{Step, Work};
 use crate::server::locks::{SessionId, Wait};
-use crate::server::machine::{Machine, Now, canceled, terminated};
-use crate::server::plan::{Kind, Known, Plan, plan};
-use crate::server::session::{Job, Post, Waiting};
+use crate::server::machine::{Machine, Now};
+use crate::server::plan::{Kind, Plan};
+use crate::server::session::{Job, Waiting};
 use crate::server::sql::{Statement, parse};
 
-/// True for the statements that a failed transaction admits.
-fn ends(statement: &Statement) -> bool {
-    matches!(statement, Statement::Commit | Statement::Rollback | Statement::RollbackTo(_))
-}
-
 pub(super) fn plan_ends(plan: Option<&Arc<Plan>>) -> bool {
-    plan.is_none_or(|plan| matches!(&plan.kind, Kind::Control(statement) if ends(statement)))
+    plan.is_none_or(|plan| matches!(&plan.kind, Kind::Control(statement) if statement.ends()))
 }
-
-/// So many texts of which `hashtext` has made a number are remembered.
-const MOST_HASHED: usize = 1_000;
 
 impl Machine {
     pub(crate) fn handle(&mut self, id: SessionId, message: Message, now: Now) {
@@ -274,130 +263,6 @@ impl Machine {
         if let Some(session) = self.sessions.get_mut(&id) {
             self.waits.wait(id, wait);
             session.waiting = Some(Waiting { job, began, since: now.monotonic, checked: false });
-        }
-    }
-
-    /// The meaning of a statement to this session.
-    pub(super) fn plan(
-        &mut self,
-        id: SessionId,
-        statement: &Statement,
-        types: &[Option<Type>],
-        now: Now,
-    ) -> Result<Plan, SqlError> {
-        let gone = || SqlError::protocol("the session is gone");
-        self.sessions.get(&id).ok_or_else(gone)?.admits(ends(statement))?;
-        let top = if ends(statement) { None } else { self.transaction(id, now).map(|it| it.top) };
-        let looks = matches!(
-            statement,
-            Statement::Insert(_)
-                | Statement::Select(_)
-                | Statement::Update(_)
-                | Statement::Delete(_)
-                | Statement::With { .. }
-        );
-        if looks {
-            self.fix_snapshot(id);
-        }
-        let table = |name: &str| self.heap.catalogue.schema(top?, name).cloned();
-        let sequence = |name: &str| self.sequences.get(name).is_some();
-        let domain = |name: &str| self.heap.catalogue.domain(name);
-        plan(statement, types, Known { table: &table, sequence: &sequence, domain: &domain })
-    }
-
-    /// Executes a statement as far as it comes.
-    pub(super) fn step(&mut self, id: SessionId, work: &mut Work, now: Now) -> Result<Step, SqlError> {
-        self.admits_here(&work.plan)?;
-        if let Kind::Control(statement) = &Arc::clone(&work.plan).kind {
-            if *statement == Statement::Commit
-                && let Some(wait) = self.await_copy(id)
-            {
-                return Ok(Step::Busy(wait));
-            }
-            let (tag, rows) = self.control(id, statement, now)?;
-            work.rows = rows;
-            return Ok(Step::Done(tag));
-        }
-        let gone = || SqlError::protocol("the session is gone");
-        self.transaction(id, now);
-        self.fix_snapshot(id);
-        let session = self.sessions.get_mut(&id).ok_or_else(gone)?;
-        let transaction = session.transaction.as_mut().ok_or_else(gone)?;
-        let clock = timestamp(now.wall.as_nanos());
-        let (snapshot, statement_began) = *work.begun.get_or_insert_with(|| {
-            transaction.command += 1;
-            let commits = transaction.snapshot.unwrap_or_else(|| self.heap.commits());
-            (Snapshot { commits, top: transaction.top, command: transaction.command }, clock)
-        });
-        session.snapshot = work.looks().then_some(snapshot.commits);
-        let actor = Actor { command: snapshot.command, ..transaction.actor() };
-        let (mut effects, mut notices) = (Vec::new(), Vec::new());
-        let mut scene = Scene {
-            heap: &mut self.heap,
-            waits: &mut self.waits,
-            sequences: &mut self.sequences,
-            session: id,
-            pid: session.pid,
-            pids: &self.pids,
-            in_recovery: self.replicated.in_recovery,
-            actor,
-            snapshot,
-            frozen: transaction.snapshot.is_some(),
-            began: transaction.began,
-            statement_began,
-            clock,
-            settings: &mut session.settings,
-            settled: &mut session.settled,
-            given: &mut session.given,
-            last_given: &mut session.last_given,
-            effects: &mut effects,
-            notices: &mut notices,
-        };
-        let outcome = work.proceed(&mut scene);
-        if !matches!(outcome, Ok(Step::Busy(_))) {
-            session.snapshot = None;
-        }
-        let origin = session.origin;
-        self.notify_client(id, &notices);
-        let mut own = None;
-        for effect in effects {
-            match effect {
-                Effect::Locked { schema, row } => self.locked(id, &schema, &row),
-                Effect::Read { schema, row, columns } => {
-                    if let Some(name) = schema.name_of(&row) {
-                        self.record(origin, &schema.name, &name, &Deed::Read(&row, &columns));
-                    }
-                }
-                Effect::Hashed(number, text) => {
-                    if self.hashed.len() < MOST_HASHED {
-                        self.hashed.entry(number).or_insert(text);
-                    }
-                }
-                Effect::Took(tag) => self.took(id, tag),
-                Effect::GaveBack(tag) => self.unlocked(id, &[tag]),
-                Effect::Sequence(name, sequence) => {
-                    self.log_apart(id, origin, Record::sequence(name, sequence), now);
-                }
-                Effect::Domain(name, ty) => self.log_apart(id, origin, Record::domain(name, ty), now),
-                Effect::Keyed(schema) => {
-                    self.log_apart(id, origin, Record::table(schema), now);
-                    self.effects.syncs = true;
-                }
-                Effect::Promoted => self.promote(origin),
-                Effect::Notify { channel, payload } => {
-                    if let Some(transaction) = self.transaction(id, now) {
-                        let xid = transaction.actor().xid;
-                        transaction.posts.push((xid, Post::Notify { channel, payload }));
-                    }
-                }
-                Effect::Signal(target, signal) if target == id => own = Some(signal),
-                Effect::Signal(target, signal) => self.signals.push_back((target, signal)),
-            }
-        }
-        match own {
-            None => outcome,
-            Some(Signal::Cancel) => Err(canceled()),
-            Some(Signal::Terminate) => Err(terminated()),
         }
     }
 }

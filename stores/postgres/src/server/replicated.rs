@@ -14,12 +14,12 @@ use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
 use crate::protocol::SqlError;
-use crate::server::data::Ended;
+use crate::server::data::{Ended, Place};
 use crate::server::guarded::Deed;
-use crate::server::journal::Record;
 use crate::server::locks::{SessionId, Wait};
 use crate::server::machine::{Machine, Now, only_here};
 use crate::server::plan::{Kind, Plan};
+use crate::server::record::Record;
 use crate::server::settings::Commits;
 use crate::server::sql::Statement;
 
@@ -47,8 +47,14 @@ impl Machine {
         let (origin, top, commits) = (session.origin, transaction.top, session.settings.commits);
         let is_empty = !transaction.wrote && !self.heap.has_touched(top);
         let Ended { created, born, died } = self.heap.pending(top);
-        let died = died.into_iter().map(|(place, _)| Record::row(place, None));
-        let born = born.into_iter().map(|(place, row, _)| Record::row(place, Some(row)));
+        let is_logged = |place: &Place| {
+            let schema = self.heap.catalogue.any_schema(&place.table);
+            schema.is_none_or(|schema| !schema.unlogged)
+        };
+        let died = died.into_iter().filter(|(place, _)| is_logged(place));
+        let died: Vec<_> = died.map(|(place, _)| Record::row(place, None)).collect();
+        let born = born.into_iter().filter(|(place, ..)| is_logged(place));
+        let born: Vec<_> = born.map(|(place, row, _)| Record::row(place, Some(row))).collect();
         let end = (self.replicated.feeds && !is_empty).then(Record::commit);
         self.log(origin, created.into_iter().map(Record::table).chain(died).chain(born).chain(end));
         self.effects.syncs |= !is_empty && commits != Commits::Off;
@@ -173,6 +179,8 @@ fn refused_in_recovery(kind: &Kind) -> Option<String> {
         Kind::CreateSequence { .. } => "CREATE SEQUENCE",
         Kind::CreateIndex { .. } => "CREATE INDEX",
         Kind::CreateDomain { .. } => "CREATE DOMAIN",
+        Kind::CreateEnum { .. } => "CREATE TYPE",
+        Kind::CreateRoutine { .. } => "CREATE FUNCTION",
         Kind::Query(query) => query.from.as_ref()?.lock.as_ref()?.strength.clause(),
         Kind::Control(Statement::Listen(_)) => {
             return Some("cannot execute LISTEN during recovery".to_owned());

@@ -11,6 +11,9 @@ use crate::server::sql::Isolation;
 /// The version that is modelled.
 pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";
 
+/// The same as a number.
+const VERSION_NUMBER: &str = "150020";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     lock_timeout_ms: u32,
@@ -243,6 +246,7 @@ impl Settings {
             "default_transaction_isolation" => Ok(self.isolation.name().to_owned()),
             "synchronous_commit" => Ok(self.commits.name().to_owned()),
             "timezone" => Ok("UTC".to_owned()),
+            "server_version_num" => Ok(VERSION_NUMBER.to_owned()),
             "tcp_keepalives_idle" => Ok(self.keepalive.idle.as_secs().to_string()),
             "tcp_keepalives_interval" => Ok(self.keepalive.interval.as_secs().to_string()),
             "tcp_keepalives_count" => Ok(self.keepalive.count.to_string()),

@@ -11,9 +11,16 @@ use proptest::prelude::{Strategy, any, prop};
 /// The clients.
 pub(super) const CLIENTS: [char; 3] = ['a', 'b', 'c'];
 
-/// The tables at the beginning.
+/// The tables at the beginning: one of numbers, and one of jobs.
 pub(super) const SET_UP: &str = "CREATE TABLE t (id bigint PRIMARY KEY, v bigint NOT NULL, u bigint UNIQUE); \
-     INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, null); CREATE SEQUENCE s";
+     INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, null); CREATE SEQUENCE s; \
+     CREATE TYPE step AS ENUM ('new', 'busy', 'done'); \
+     CREATE TABLE j (id bigint PRIMARY KEY, s step NOT NULL DEFAULT 'new', n bigint NOT NULL DEFAULT 0 CHECK (n < 12), tags text[]); \
+     CREATE UNIQUE INDEX j_n ON j (n) WHERE s = 'busy'; INSERT INTO j (id, n) VALUES (1, 2), (2, 1), (3, 0)";
+
+/// Takes away what is there at the beginning.
+pub(super) const CLEAR: &str =
+    "DROP TABLE IF EXISTS t, j; DROP SEQUENCE IF EXISTS s; DROP TYPE IF EXISTS step";
 
 /// What each session begins with, so that a step has time for every timeout.
 pub(super) const SESSION: &str = "SET deadlock_timeout = 40";
@@ -44,7 +51,7 @@ pub(super) trait Stage {
 }
 
 /// Statements: `K` and `J` stand for keys, `N` for a number.
-const STATEMENTS: [&str; 70] = [
+const STATEMENTS: [&str; 88] = [
     "BEGIN",
     "BEGIN",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
@@ -115,7 +122,28 @@ const STATEMENTS: [&str; 70] = [
     "SELECT count(*), max(v), min(u) FROM t",
     "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM t o WHERE o.v = t.v AND o.id <> t.id) ORDER BY id",
     "SELECT a.id, b.id FROM t a JOIN t b ON a.v = b.v AND a.id < b.id ORDER BY a.id, b.id",
+    "WITH x AS (SELECT id FROM j WHERE s = 'new' ORDER BY n, id LIMIT 1 FOR UPDATE SKIP LOCKED) UPDATE j SET s = 'busy' FROM x WHERE j.id = x.id RETURNING j.id, j.s",
+    "WITH x AS (SELECT id FROM j WHERE s = 'new' ORDER BY n, id LIMIT 1 FOR UPDATE SKIP LOCKED) UPDATE j SET s = 'busy' FROM x WHERE j.id = x.id RETURNING j.id, j.s",
+    "WITH x AS (SELECT id, n FROM j WHERE s < 'done' ORDER BY n, id LIMIT 2 FOR UPDATE OF j) UPDATE j SET s = 'done', n = j.n + 1 FROM x WHERE j.id = x.id AND j.id = K RETURNING j.id, j.n, x.n",
+    "UPDATE j SET s = 'new' WHERE id = K AND s > 'new'",
+    "UPDATE j SET n = n + N WHERE id = K RETURNING n",
+    "UPDATE j SET s = CASE WHEN s = 'busy' THEN 'done' ELSE s END, tags = array_append(tags, 'x') WHERE id = K RETURNING s, array_length(tags, 1), tags[2:]",
+    "UPDATE j SET s = u.s FROM (SELECT unnest('{K}'::bigint[]) AS id, unnest('{done}'::text[])::step AS s) AS u WHERE j.id = u.id AND j.s = 'busy' RETURNING j.id, j.s",
+    "WITH r AS (UPDATE j SET n = n + 1 WHERE id = ANY ('{K}'::bigint[]) AND s = 'busy' RETURNING id) SELECT count(*), coalesce(array_agg(id), '{}') AS ids FROM r",
+    "WITH i AS (SELECT unnest('{K}'::bigint[]) AS id), u AS (UPDATE j SET n = n + 1 FROM i WHERE j.id = i.id AND j.s = 'new' RETURNING j.*) SELECT j.* FROM j JOIN i ON j.id = i.id WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.id = j.id) UNION ALL SELECT * FROM u ORDER BY id",
+    "INSERT INTO j (id, n) SELECT unnest('{K,J}'::bigint[]), N ON CONFLICT (id) DO UPDATE SET n = excluded.n RETURNING id, n, (xmax <> 0) AS was_there",
+    "INSERT INTO j (id, s, n) SELECT K, 'busy', N ON CONFLICT DO NOTHING RETURNING id",
+    "INSERT INTO j (id, s, n) VALUES (K, 'busy', N) ON CONFLICT (n) WHERE s = 'busy' DO UPDATE SET tags = '{y}' RETURNING id, tags",
+    "DELETE FROM j WHERE id = K AND s = 'done' RETURNING id",
+    "DELETE FROM j WHERE id IN (SELECT id FROM j WHERE s <> 'busy' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id",
+    "SELECT id, s, n, tags FROM j ORDER BY s DESC, id",
+    "SELECT id FROM j WHERE s = 'new' ORDER BY id FOR UPDATE OF j NOWAIT",
+    "WITH l AS (SELECT id FROM j WHERE id = K FOR UPDATE), d AS (DELETE FROM j USING l WHERE j.id = l.id AND j.s <> 'busy' RETURNING j.*) SELECT * FROM j WHERE id = K AND id NOT IN (SELECT id FROM d) UNION SELECT * FROM d ORDER BY id",
+    "WITH l AS (SELECT id FROM j WHERE id = K FOR UPDATE), n AS (SELECT id FROM l), u AS (UPDATE j SET n = N FROM n WHERE j.id = n.id RETURNING j.id, j.n) SELECT f.id, f.n FROM (SELECT id, n FROM j WHERE id = K FOR UPDATE) AS f WHERE f.id NOT IN (SELECT id FROM u) UNION SELECT id, n FROM u ORDER BY id",
 ];
+
+/// What may stand beside a parameter.
+const BREAKS: [char; 7] = [' ', ',', ')', '(', '{', '}', ';'];
 
 /// Acts with their parameters.
 pub(super) fn acts(len: usize) -> impl Strategy<Value = Vec<Act>> {
@@ -131,8 +159,8 @@ pub(super) fn acts(len: usize) -> impl Strategy<Value = Vec<Act>> {
         };
         // The parameters stand alone.
         let mut words = Vec::new();
-        for word in text.split_inclusive([' ', ',', ')', '(']) {
-            let bare = word.trim_end_matches([' ', ',', ')', '(', ';']);
+        for word in text.split_inclusive(BREAKS) {
+            let bare = word.trim_end_matches(BREAKS);
             words.push(if matches!(bare, "K" | "J" | "N") {
                 word.chars().map(swap).collect()
             } else {

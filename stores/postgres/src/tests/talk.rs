@@ -164,7 +164,7 @@ pub(super) fn describe(kind: u8, content: &[u8]) -> String {
         b'D' => row(content),
         b'E' | b'N' => fault(content),
         b't' => (0..short(content, 0))
-            .map(|at| long(content, 2 + 4 * at as usize).to_string())
+            .map(|at| oid(long(content, 2 + 4 * at as usize)))
             .collect::<Vec<_>>()
             .join(" "),
         b'C' | b'S' => texts(content)[..texts(content).len() - 1].join(" "),
@@ -176,6 +176,11 @@ pub(super) fn describe(kind: u8, content: &[u8]) -> String {
     format!("{} {rest}", char::from(kind)).trim_end().to_owned()
 }
 
+/// The number of a type; those that somebody has created have others on each server.
+fn oid(oid: i32) -> String {
+    if oid < 16_384 { oid.to_string() } else { "own".to_owned() }
+}
+
 fn columns(content: &[u8]) -> String {
     let mut at = 2;
     let mut parts = Vec::new();
@@ -185,6 +190,7 @@ fn columns(content: &[u8]) -> String {
         let at_type = end + 7;
         let (oid, size, modifier) =
             (long(content, at_type), short(content, at_type + 4), long(content, at_type + 6));
+        let oid = self::oid(oid);
         parts.push(format!("{name}:{oid}:{size}:{modifier}:{}", short(content, at_type + 10)));
         at = at_type + 12;
     }

@@ -183,8 +183,27 @@ pub(crate) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<
 
 /// True if a version knows it.
 pub(crate) fn is_in(fact: &Fact, version: Version) -> bool {
-    version >= Version::V7_2 || !SINCE_7_2.contains(&fact.name)
+    SINCE.iter().all(|(name, knows)| *name != fact.name || knows(version))
 }
+
+/// True if a version knows the command at this place of the catalogue.
+pub(crate) fn has(version: Version, nth: usize) -> bool {
+    LATE.iter().zip(&SINCE).all(|(place, (_, knows))| *place != Some(nth) || knows(version))
+}
+
+/// Where those stand that came later.
+const LATE: [Option<usize>; SINCE.len()] = {
+    let mut places = [None; SINCE.len()];
+    let mut at = 0;
+    while at < SINCE.len() {
+        places[at] = position(SINCE[at].0);
+        at += 1;
+    }
+    places
+};
+
+/// Whether a version knows something.
+type Knows = fn(Version) -> bool;
 
 /// True if a command has subcommands.
 pub(crate) const fn is_container(name: &str) -> bool {
@@ -223,8 +242,15 @@ fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ 
     all.take_while(move |(_, fact)| fact.name.starts_with(command)).filter(move |(_, fact)| of(fact))
 }
 
-/// The commands and subcommands that came with 7.2.
-pub(crate) const SINCE_7_2: [&str; 3] = ["client|no-touch", "client|setinfo", "waitaof"];
+/// The commands and subcommands that came after 7.0, and which versions know them.
+const SINCE: [(&str, Knows); 6] = [
+    ("client|no-touch", |version| version >= Version::V7_2),
+    ("client|setinfo", |version| version >= Version::V7_2),
+    ("delex", |version| version == Version::V8_4),
+    ("delifeq", |version| version == Version::Valkey9_0),
+    ("digest", |version| version == Version::V8_4),
+    ("waitaof", |version| version >= Version::V7_2),
+];
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -328,6 +354,9 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("decr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("decrby", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("del", -2, "write", [1, -1, 1], "keyspace write slow", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),
+    fact("delex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW delete variable_flags|index 1|range 0 1 0"),
+    fact("delifeq", 3, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
+    fact("digest", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("discard", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("dump", 2, "readonly", [1, 1, 1], "keyspace read slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("echo", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),

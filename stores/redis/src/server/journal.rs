@@ -32,6 +32,9 @@ const CONFIG: &str = "redis.conf";
 /// The file of snapshots.
 const SNAPSHOT: &str = "dump.rdb";
 
+/// The file in which a node of a cluster keeps what it knows of the others.
+const NODES: &str = "nodes.conf";
+
 /// After how many whole seconds a snapshot is due, if there were changes.
 const SAVE_AFTER_S: i64 = 1;
 
@@ -171,6 +174,17 @@ impl Journal {
             None => Vec::new(),
         };
         Restored { store: found, events, stream }
+    }
+
+    /// Keeps what the node knows of its cluster over restarts.
+    pub(super) fn keep_nodes(&self, file: &str) {
+        self.disk.write(NODES, file.as_bytes());
+        self.disk.sync(NODES);
+    }
+
+    /// What the node knew of its cluster; empty if it is new.
+    pub(super) fn kept_nodes(disk: &Disk) -> String {
+        String::from_utf8_lossy(&disk.read(NODES)).into_owned()
     }
 
     /// Keeps the role over restarts.

@@ -11,6 +11,7 @@ pub mod version;
 
 mod aof;
 mod catalogue;
+pub(crate) mod cluster;
 mod commands;
 mod execution;
 pub(crate) mod following;
@@ -27,7 +28,7 @@ mod stream;
 
 use picklock_sim::design::ServerContext;
 
-pub(crate) use serve::ACTIONS;
+pub(crate) use serve::{ACTIONS, CLUSTER_ACTIONS};
 pub use setup::Own;
 use setup::{ServerRole, Setup};
 use version::Version;
@@ -40,6 +41,11 @@ pub async fn serve(context: ServerContext) {
 /// The same with nodes of another version of Redis.
 pub async fn serve_as(context: ServerContext, version: Version) {
     serve_own(context, Own { version, ..Own::default() }).await;
+}
+
+/// Runs the node of a cluster that this context is for, with what servers have of their own that real clients talk to.
+pub async fn serve_in_cluster(context: ServerContext, own: Own) {
+    serve::serve(Setup::in_cluster(context, own)).await;
 }
 
 /// The same with what servers have of their own that real clients talk to.

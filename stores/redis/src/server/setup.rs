@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::host::Host;
 use picklock_sim::store::{Member, ServerContext};
 
-use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, PERSISTENCE};
+use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, NODE_TIMEOUT, PERSISTENCE};
 use crate::server::version::Version;
 
 /// The values that a server has for itself, however it is set up.
@@ -42,8 +43,19 @@ pub(crate) struct Setup {
     pub(crate) announce: Option<(String, u16)>,
     /// True for a Sentinel that only has to answer: nothing fails, and nobody looks at what it sees.
     pub(crate) passive: bool,
+    /// The cluster that it is a node of, if it is.
+    pub(crate) cluster: Option<ClusterSetup>,
     /// The values that it has for itself.
     pub(crate) own: Own,
+}
+
+/// A cluster as each of its nodes is started with it.
+#[derive(Clone, Debug)]
+pub(crate) struct ClusterSetup {
+    /// The nodes: the primaries before the replicas.
+    pub(crate) members: Vec<Member>,
+    /// How long a node may be silent until it is suspected.
+    pub(crate) node_timeout: Duration,
 }
 
 /// Where a Sentinel is found.
@@ -106,12 +118,7 @@ impl Setup {
         let settings = &context.settings;
         Setup {
             role: ServerRole::of(&context),
-            persistence: match settings.get(PERSISTENCE) {
-                "always" => Persistence::Always,
-                "everysec" => Persistence::EverySec,
-                "rdb" => Persistence::Rdb,
-                _ => Persistence::None,
-            },
+            persistence: Persistence::of(settings),
             down_after: settings.get(DOWN_AFTER),
             min_replicas: MinReplicas {
                 count: u32::try_from(settings.get(MIN_REPLICAS)).unwrap_or(u32::MAX),
@@ -119,8 +126,38 @@ impl Setup {
             },
             announce: context.member.door,
             passive: context.passive,
+            cluster: None,
             host: context.host,
             own,
+        }
+    }
+
+    /// The setup of a node of a cluster.
+    pub(crate) fn in_cluster(context: ServerContext, own: Own) -> Setup {
+        let settings = &context.settings;
+        let cluster = ClusterSetup { members: context.members, node_timeout: settings.get(NODE_TIMEOUT) };
+        Setup {
+            // Whom it follows, its part in the cluster says.
+            role: ServerRole::Store,
+            persistence: Persistence::of(settings),
+            down_after: Duration::ZERO,
+            min_replicas: MinReplicas { count: 0, max_lag: Duration::ZERO },
+            announce: context.member.door,
+            passive: false,
+            cluster: Some(cluster),
+            host: context.host,
+            own,
+        }
+    }
+}
+
+impl Persistence {
+    fn of(settings: &Settings) -> Persistence {
+        match settings.get(PERSISTENCE) {
+            "always" => Persistence::Always,
+            "everysec" => Persistence::EverySec,
+            "rdb" => Persistence::Rdb,
+            _ => Persistence::None,
         }
     }
 }

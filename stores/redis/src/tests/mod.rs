@@ -1,5 +1,6 @@
 //! Tests of the whole node: without a world, in one, with the Sentinels that watch it, and beside a real server.
 
+mod cluster;
 mod commands;
 mod data;
 mod failover;
@@ -9,4 +10,5 @@ mod planned;
 mod real;
 mod replication;
 mod sessions;
+mod versions;
 mod world;

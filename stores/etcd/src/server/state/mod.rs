@@ -302,9 +302,7 @@ impl Machine {
     fn stop_leading(&mut self) {
         self.leads = false;
         self.leases.follow();
-        for (_, waits) in self.ending.drain(..) {
-            let _ = waits.send(false);
-        }
+        self.ending.drain(..).for_each(|(_, waits)| _ = waits.send(false));
     }
 }
 
@@ -353,8 +351,9 @@ impl State for Machine {
         self.applied = applied.index;
         self.term = self.term.max(applied.term);
         let Some(data) = applied.data else {
-            // The first entry of a leader: all earlier ones are applied.
+            // The first entry of a leader: all earlier ones are applied, and what it has is what it answers by.
             if self.leads && applied.term == self.term {
+                host.record(Origin::default(), What::BecameLeader);
                 self.leases.lead(host.monotonic(), self.election);
             }
             return;
@@ -377,8 +376,8 @@ impl State for Machine {
     fn turns(&mut self, host: &Host, role: Role, term: u64) {
         self.term = term;
         let leads = role == Role::Leader;
-        if leads != self.leads {
-            host.record(Origin::default(), if leads { What::BecameLeader } else { What::StoppedLeading });
+        if !leads && self.leases.are_kept_here() {
+            host.record(Origin::default(), What::StoppedLeading);
         }
         if leads {
             self.leads = true;

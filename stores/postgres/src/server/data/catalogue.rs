@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::routine::Routine;
 use super::schema::{Key, Schema};
 use super::version::{Place, Row, Stamp, Tid, Version, Xid};
 use crate::protocol::{Type, Value};
 
 /// The versions in an index, by their values.
 type Index = BTreeMap<Vec<Value>, Vec<Tid>>;
+
+/// The OID of the first thing that somebody creates.
+const FIRST_OID: u32 = 16_384;
 
 pub(crate) struct Table {
     pub(crate) schema: Arc<Schema>,
@@ -21,7 +25,9 @@ pub(crate) struct Table {
 #[derive(Default)]
 pub(crate) struct Catalogue {
     tables: BTreeMap<Arc<str>, Table>,
-    domains: BTreeMap<String, Type>,
+    /// The domains and enums.
+    types: BTreeMap<String, Type>,
+    routines: BTreeMap<String, Arc<Routine>>,
 }
 
 impl Table {
@@ -92,17 +98,39 @@ impl Table {
 }
 
 impl Catalogue {
-    /// The type of the domain of this name.
-    pub(crate) fn domain(&self, name: &str) -> Option<Type> {
-        self.domains.get(name).copied()
+    /// The domain or enum of this name.
+    pub(crate) fn ty(&self, name: &str) -> Option<Type> {
+        self.types.get(name).copied()
     }
 
     pub(crate) fn define(&mut self, name: String, ty: Type) {
-        self.domains.insert(name, ty);
+        self.types.insert(name, ty);
     }
 
-    pub(crate) fn domains(&self) -> impl Iterator<Item = (&String, &Type)> {
-        self.domains.iter()
+    /// The OID of the next enum. A real server numbers other things besides.
+    pub(crate) fn next_oid(&self) -> u32 {
+        let oid = |ty: &Type| match ty {
+            Type::Enum(enumeration) => Some(enumeration.oid),
+            _ => None,
+        };
+        self.types.values().filter_map(oid).max().map_or(FIRST_OID, |last| last + 2)
+    }
+
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&String, &Type)> {
+        self.types.iter()
+    }
+
+    /// The function of this name that somebody has created.
+    pub(crate) fn routine(&self, name: &str) -> Option<&Arc<Routine>> {
+        self.routines.get(name)
+    }
+
+    pub(crate) fn add_routine(&mut self, routine: Arc<Routine>) {
+        self.routines.insert(routine.name.clone(), routine);
+    }
+
+    pub(crate) fn routines(&self) -> impl Iterator<Item = &Arc<Routine>> {
+        self.routines.values()
     }
 
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {

@@ -41,6 +41,8 @@ pub(super) struct Rows<'a> {
     pub(super) excluded: &'a [Value],
     /// The row around a subquery.
     pub(super) outer: &'a [Value],
+    /// True if the row was there, and an INSERT has changed it.
+    pub(super) updated: bool,
 }
 
 impl<'a> Rows<'a> {

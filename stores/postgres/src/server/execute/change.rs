@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::calls::{Calls, Rows};
-use super::define::check;
 use super::eval::Context;
 use super::hunt::{Aim, Caught, Hunt, hunt};
 use super::run::{Change, ChangeStage as Stage};
@@ -165,7 +164,7 @@ pub(super) fn new_row(
         values[*column] = at.eval(calls, value, rows)?;
     }
     calls.clear();
-    check(schema, &values)?;
+    schema.check(&values)?;
     Ok(values.into())
 }
 
@@ -187,7 +186,8 @@ pub(super) fn write(
 ) -> Result<Written, Stop> {
     let Some(old) = at.scene.heap.row(place) else { return Ok(Written::Gone) };
     let differs = |column: &usize| row.is_none_or(|row| row.get(*column) != old.get(*column));
-    let changes_key = row.is_none() || schema.keys.iter().flat_map(|key| &key.columns).any(differs);
+    let changes_key = row.is_none()
+        || schema.keys.iter().filter(|key| key.is_plain()).flat_map(|key| &key.columns).any(differs);
     let strength = if changes_key { Strength::Update } else { Strength::NoKeyUpdate };
     let aim = Aim { strength, patience: Patience::Wait, follows: false, marks: false, deleted: "delete" };
     match hunt(at.scene, state, place, false, aim)? {
@@ -226,8 +226,7 @@ pub(super) fn enter(
 fn duplicate(schema: &Schema, nth: usize, values: &[Value]) -> SqlError {
     let key = &schema.keys[nth];
     let text = format!("duplicate key value violates unique constraint \"{}\"", key.name);
-    let names: Vec<&str> = key.columns.iter().map(|at| schema.columns[*at].name.as_str()).collect();
     let values: Vec<String> = values.iter().filter_map(Value::text).collect();
-    let detail = format!("Key ({})=({}) already exists.", names.join(", "), values.join(", "));
+    let detail = format!("Key ({})=({}) already exists.", key.shown(schema), values.join(", "));
     SqlError::new("23505", text).with_detail(detail)
 }

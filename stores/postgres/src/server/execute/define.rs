@@ -1,10 +1,10 @@
-//! CREATE, and the constraints of a row.
+//! CREATE.
 
 use std::sync::Arc;
 
 use super::scene::{Effect, Scene, Stop};
-use crate::protocol::{SqlError, Type, Value};
-use crate::server::data::{Key, Schema, Sequence, Snapshot};
+use crate::protocol::{Enumeration, SqlError, Type, Value};
+use crate::server::data::{Key, Routine, Schema, Sequence, Snapshot};
 use crate::server::locks::Wait;
 use crate::server::sql;
 
@@ -58,12 +58,60 @@ fn define(scene: &mut Scene<'_>, name: &str, sequence: Sequence) {
 
 /// Creates a domain, which is there at once for everybody.
 pub(super) fn create_domain(scene: &mut Scene<'_>, name: &str, ty: Type) -> Result<String, Stop> {
-    if scene.heap.catalogue.domain(name).is_some() {
-        return Err(SqlError::new("42710", format!("type \"{name}\" already exists")).into());
-    }
-    scene.heap.catalogue.define(name.to_owned(), ty);
-    scene.effects.push(Effect::Domain(name.to_owned(), ty));
+    new_type(scene, name)?;
+    define_type(scene, name, ty);
     Ok("CREATE DOMAIN".to_owned())
+}
+
+/// Creates an enum, which is there at once for everybody.
+pub(super) fn create_enum(scene: &mut Scene<'_>, name: &str, labels: &[String]) -> Result<String, Stop> {
+    new_type(scene, name)?;
+    if let Some((_, label)) = labels.iter().enumerate().find(|(at, label)| labels[..*at].contains(label)) {
+        let text = "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"";
+        let oid = scene.heap.catalogue.next_oid();
+        let detail = format!("Key (enumtypid, enumlabel)=({oid}, {label}) already exists.");
+        return Err(SqlError::new("23505", text).with_detail(detail).into());
+    }
+    if let Some(label) = labels.iter().find(|label| label.is_empty() || label.len() > 63) {
+        return Err(SqlError::new("42602", format!("invalid enum label \"{label}\"")).into());
+    }
+    let oid = scene.heap.catalogue.next_oid();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    define_type(scene, name, Type::Enum(Enumeration::of(oid, name, &labels)));
+    Ok("CREATE TYPE".to_owned())
+}
+
+fn new_type(scene: &Scene<'_>, name: &str) -> Result<(), SqlError> {
+    match scene.heap.catalogue.ty(name) {
+        Some(_) => Err(SqlError::new("42710", format!("type \"{name}\" already exists"))),
+        None => Ok(()),
+    }
+}
+
+fn define_type(scene: &mut Scene<'_>, name: &str, ty: Type) {
+    scene.heap.catalogue.define(name.to_owned(), ty);
+    scene.effects.push(Effect::Type(name.to_owned(), ty));
+}
+
+/// Creates a function, which is there at once for everybody.
+pub(super) fn create_routine(
+    scene: &mut Scene<'_>,
+    routine: &Arc<Routine>,
+    replaces: bool,
+) -> Result<String, Stop> {
+    if let Some(known) = scene.heap.catalogue.routine(&routine.name) {
+        let types = |routine: &Routine| routine.params.iter().map(|(_, ty)| *ty).collect::<Vec<_>>();
+        if types(known) != types(routine) {
+            return Err(SqlError::unsupported("a second function of this name").into());
+        }
+        if !replaces {
+            let text = format!("function \"{}\" already exists with same argument types", routine.name);
+            return Err(SqlError::new("42723", text).into());
+        }
+    }
+    scene.heap.catalogue.add_routine(Arc::clone(routine));
+    scene.effects.push(Effect::Routine(Arc::clone(routine)));
+    Ok("CREATE FUNCTION".to_owned())
 }
 
 pub(super) fn create_sequence(
@@ -83,13 +131,17 @@ pub(super) fn create_sequence(
 pub(super) fn create_index(
     scene: &mut Scene<'_>,
     schema: &Arc<Schema>,
-    key: &Key,
+    key: Option<&Key>,
     if_not_exists: bool,
 ) -> Result<String, Stop> {
+    // One that is not unique changes nothing but the time that a statement takes.
+    let Some(key) = key else { return Ok("CREATE INDEX".to_owned()) };
     let name = &schema.name;
-    let catalogue = &scene.heap.catalogue;
-    if catalogue.table(name).is_none_or(|table| table.creator.is_some())
-        || !scene.heap.is_quiet(scene.actor.top, name)
+    let top = scene.actor.top;
+    let creator = scene.heap.catalogue.table(name).map(|table| table.creator);
+    let is_own = creator.flatten().is_some_and(|(creator, _)| creator == top);
+    if creator.is_none_or(|creator| creator.is_some() && !is_own)
+        || !is_own && !scene.heap.is_quiet(top, name)
     {
         return Err(SqlError::unsupported("an index of a table that transactions are changing").into());
     }
@@ -103,32 +155,15 @@ pub(super) fn create_index(
     let mut all: Vec<Vec<Value>> = rows.filter_map(|row| key.of(&row)).collect();
     all.sort();
     if let Some(pair) = all.windows(2).find(|pair| pair[0] == pair[1]) {
-        let names: Vec<&str> = key.columns.iter().map(|at| schema.columns[*at].name.as_str()).collect();
         let values: Vec<String> = pair[0].iter().filter_map(Value::text).collect();
         let text = format!("could not create unique index \"{}\"", key.name);
-        let detail = format!("Key ({})=({}) is duplicated.", names.join(", "), values.join(", "));
+        let detail = format!("Key ({})=({}) is duplicated.", key.shown(schema), values.join(", "));
         return Err(SqlError::new("23505", text).with_detail(detail).into());
     }
     scene.heap.add_key(name, key.clone());
-    if let Some(table) = scene.heap.catalogue.table(name) {
+    // The log has a new table with its keys when its transaction is committed.
+    if let Some(table) = scene.heap.catalogue.table(name).filter(|_| !is_own) {
         scene.effects.push(Effect::Keyed(Arc::clone(&table.schema)));
     }
     Ok("CREATE INDEX".to_owned())
-}
-
-/// Refuses a null where there must be none.
-pub(super) fn check(schema: &Schema, values: &[Value]) -> Result<(), SqlError> {
-    for (column, value) in schema.columns.iter().zip(values) {
-        if column.not_null && *value == Value::Null {
-            let (column, table) = (&column.name, &schema.name);
-            let text = format!(
-                "null value in column \"{column}\" of relation \"{table}\" violates not-null constraint"
-            );
-            let shown: Vec<String> =
-                values.iter().map(|value| value.text().unwrap_or_else(|| "null".to_owned())).collect();
-            let detail = format!("Failing row contains ({}).", shown.join(", "));
-            return Err(SqlError::new("23502", text).with_detail(detail));
-        }
-    }
-    Ok(())
 }

@@ -5,10 +5,12 @@
 
 use super::calls::{Calls, Rows};
 use super::functions::call;
+use super::operators::binary;
 use super::run::{PartRun, QueryRun, Sub};
 use super::scene::{Scene, Stop};
-use crate::protocol::{Interval, SqlError, Type, Value, joined_json};
-use crate::server::plan::{Plan, Typed, convert, in_range};
+use crate::protocol::{SqlError, Value};
+use crate::server::data::compared;
+use crate::server::plan::{Function, Plan, Typed, convert};
 use crate::server::sql::Operator;
 
 /// The things that an expression may ask for.
@@ -54,6 +56,17 @@ impl Context<'_, '_> {
             Typed::Column(at) => rows.row.get(*at).cloned().unwrap_or(Value::Null),
             Typed::Outer(at) => rows.outer.get(*at).cloned().unwrap_or(Value::Null),
             Typed::Excluded(at) => rows.excluded.get(*at).cloned().unwrap_or(Value::Null),
+            Typed::Updated => Value::Bool(rows.updated),
+            // What comes after the first value is not computed.
+            Typed::Call(Function::Coalesce, args) => {
+                for arg in args {
+                    let value = self.eval(calls, arg, rows)?;
+                    if value != Value::Null {
+                        return Ok(value);
+                    }
+                }
+                Value::Null
+            }
             Typed::Call(function, args) => {
                 let args =
                     args.iter().map(|arg| self.eval(calls, arg, rows)).collect::<Result<Vec<_>, _>>()?;
@@ -83,6 +96,10 @@ impl Context<'_, '_> {
                 Value::Bool(value) => Value::Bool(!value),
                 other => other,
             },
+            Typed::Distinct(left, right) => {
+                let (left, right) = (self.eval(calls, left, rows)?, self.eval(calls, right, rows)?);
+                Value::Bool(left != right)
+            }
             Typed::IsNull(inner) => Value::Bool(self.eval(calls, inner, rows)? == Value::Null),
             Typed::In(value, list) => {
                 let value = self.eval(calls, value, rows)?;
@@ -109,6 +126,10 @@ impl Context<'_, '_> {
                 let list = self.subquery(*at, rows)?;
                 any(Operator::Equal, &value, list.iter().filter_map(|row| row.first()))
             }
+            Typed::ArrayQuery(at) => {
+                let list = self.subquery(*at, rows)?;
+                Value::Array(list.into_iter().filter_map(|mut row| row.pop()).collect())
+            }
             Typed::Exists(at) => Value::Bool(!self.subquery(*at, rows)?.is_empty()),
             Typed::Case(arms, otherwise) => {
                 for (condition, value) in arms {
@@ -134,7 +155,7 @@ impl Context<'_, '_> {
     }
 
     /// The rows of a subquery. They are found once, unless they depend on the row around it.
-    fn subquery(&mut self, at: usize, rows: Rows<'_>) -> Result<Vec<Vec<Value>>, Stop> {
+    pub(super) fn subquery(&mut self, at: usize, rows: Rows<'_>) -> Result<Vec<Vec<Value>>, Stop> {
         let plan = self.plan;
         let Some(query) = plan.subqueries.get(at) else { return Ok(Vec::new()) };
         if query.depends {
@@ -167,62 +188,4 @@ fn any<'a>(operator: Operator, value: &Value, list: impl Iterator<Item = &'a Val
         }
     }
     if unknown { Value::Null } else { Value::Bool(false) }
-}
-
-fn compared(operator: Operator, left: &Value, right: &Value) -> Value {
-    let order = match (left, right) {
-        (Value::Null, _) | (_, Value::Null) => return Value::Null,
-        // The only time zone is UTC.
-        (Value::Time(left), Value::Stamp(right)) | (Value::Stamp(left), Value::Time(right)) => {
-            left.cmp(right)
-        }
-        (left, right) => left.cmp(right),
-    };
-    Value::Bool(match operator {
-        Operator::Equal => order.is_eq(),
-        Operator::Unequal => order.is_ne(),
-        Operator::Less => order.is_lt(),
-        Operator::LessOrEqual => order.is_le(),
-        Operator::Greater => order.is_gt(),
-        _ => order.is_ge(),
-    })
-}
-
-fn binary(operator: Operator, left: Value, right: Value, ty: Type) -> Result<Value, SqlError> {
-    if operator.compares() {
-        return Ok(compared(operator, &left, &right));
-    }
-    let beyond = || SqlError::new("22008", format!("{} out of range", ty.name()));
-    let shifted = |point: i64, span: Interval| {
-        let span = if operator == Operator::Minus { span.negated() } else { Some(span) };
-        span.and_then(|span| span.after(point)).ok_or_else(beyond)
-    };
-    Ok(match (left, right) {
-        (Value::Null, _) | (_, Value::Null) => Value::Null,
-        (Value::Int(left), Value::Int(right)) => {
-            let result = match operator {
-                Operator::Plus => left.checked_add(right),
-                Operator::Minus => left.checked_sub(right),
-                _ => left.checked_mul(right),
-            };
-            in_range(result, ty)?
-        }
-        (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
-        (Value::Json(left), Value::Json(right)) => Value::Json(joined_json(&left, &right)?),
-        (Value::Time(point), Value::Span(span)) => Value::Time(shifted(point, span)?),
-        (Value::Span(span), Value::Time(point)) => Value::Time(shifted(point, span)?),
-        (Value::Stamp(point), Value::Span(span)) => Value::Stamp(shifted(point, span)?),
-        (Value::Span(span), Value::Stamp(point)) => Value::Stamp(shifted(point, span)?),
-        (Value::Time(left) | Value::Stamp(left), Value::Time(right) | Value::Stamp(right)) => {
-            Value::Span(Interval::between(left, right).ok_or_else(beyond)?)
-        }
-        (Value::Span(left), Value::Span(right)) => {
-            let right = if operator == Operator::Minus { right.negated() } else { Some(right) };
-            Value::Span(right.and_then(|right| left.plus(right)).ok_or_else(beyond)?)
-        }
-        (Value::Span(span), Value::Int(factor)) | (Value::Int(factor), Value::Span(span)) => {
-            Value::Span(span.times(factor).ok_or_else(beyond)?)
-        }
-        _ => return Err(SqlError::unsupported("this operator")),
-    })
 }

@@ -4,9 +4,9 @@ use super::calls::Calls;
 use super::hash::hash;
 use super::scene::{Effect, Scene, Signal, Stop};
 use super::system::{type_name, type_of};
-use crate::protocol::{Interval, SqlError, Value};
+use crate::protocol::{EPOCH_S, Float, Interval, SqlError, Value};
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
-use crate::server::plan::{Function, LockCall, folded_name};
+use crate::server::plan::{Function, LockCall, folded_name, pure};
 use crate::server::settings::VERSION;
 
 /// Calls a function, unless it was called already in this computation.
@@ -34,6 +34,8 @@ pub(super) fn call(
             Value::Void
         }
         (Function::ClockTimestamp, _) => Value::Time(scene.clock),
+        (Function::Random, _) => Value::Float(Float(scene.chance.fraction(scene.clock))),
+        (Function::RandomUuid, _) => Value::Uuid(scene.chance.uuid(scene.clock)),
         (Function::NextVal, _) if scene.in_recovery => {
             let text = "cannot execute nextval() in a read-only transaction";
             return Err(SqlError::new("25006", text).into());
@@ -111,27 +113,45 @@ fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<V
             scene.effects.push(Effect::Hashed(number, text.clone()));
             Value::Int(number)
         }
-        (Function::MakeInterval, [Value::Int(seconds)]) => {
+        (Function::MakeInterval, [Value::Float(Float(seconds))]) => {
             let beyond = || SqlError::new("22008", "interval out of range");
-            let micros = seconds.checked_mul(1_000_000).ok_or_else(beyond)?;
-            Value::Span(Interval { micros, ..Interval::default() })
+            Value::Span(Interval::of_seconds(*seconds).ok_or_else(beyond)?)
         }
+        (Function::ToRegclass, [Value::Text(name)]) => {
+            let name = folded_name(name);
+            let is_table = scene.heap.catalogue.schema(scene.actor.top, &name).is_some();
+            let known = is_table || scene.sequences.get(&name).is_some();
+            if known { Value::Text(name) } else { Value::Null }
+        }
+        (Function::CurrentSetting, [Value::Text(name), or_null @ ..]) => match scene.settings.show(name) {
+            Err(_) if or_null.first() == Some(&Value::Bool(true)) => Value::Null,
+            shown => Value::Text(shown?),
+        },
+        (Function::Epoch, [point]) => epoch(point)?,
         (Function::ToRegtype, [Value::Text(name)]) => type_of(name)?,
         (Function::TypeName, [Value::Int(oid)]) => type_name(*oid),
         (Function::Version, _) => Value::Text(format!("PostgreSQL {VERSION} on x86_64-pc-linux-gnu")),
         (Function::CurrentSchema, _) => Value::Text("public".to_owned()),
         (Function::CurrentDatabase, _) => Value::Text("postgres".to_owned()),
-        (Function::Coalesce, args) => {
-            args.iter().find(|arg| **arg != Value::Null).cloned().unwrap_or(Value::Null)
-        }
         (Function::Greatest, args) => {
             args.iter().filter(|arg| **arg != Value::Null).max().cloned().unwrap_or(Value::Null)
         }
         (Function::Least, args) => {
             args.iter().filter(|arg| **arg != Value::Null).min().cloned().unwrap_or(Value::Null)
         }
-        _ => return Err(SqlError::unsupported("this call")),
+        (function, args) => return pure(function, args),
     })
+}
+
+/// The seconds since 1970, or of a span, in millionths.
+fn epoch(value: &Value) -> Result<Value, SqlError> {
+    let beyond = || SqlError::new("22008", "interval out of range");
+    let micros = match value {
+        Value::Time(micros) | Value::Stamp(micros) => micros.checked_add(EPOCH_S * 1_000_000),
+        Value::Span(span) => span.epoch(),
+        _ => None,
+    };
+    micros.map(Value::Numeric).ok_or_else(beyond)
 }
 
 fn advisory(args: &[Value]) -> Tag {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::calls::Rows;
 use super::change::{Written, enter, new_row, write};
-use super::define::check;
 use super::eval::Context;
 use super::hunt::{Aim, Caught, hunt, serialization};
 use super::run::{InsertStage as Stage, Insertion};
@@ -29,11 +28,18 @@ impl Insertion {
     ) -> Result<(), Stop> {
         let schema = &insert.schema;
         present(at.scene, schema)?;
-        while let Some(row) = insert.rows.get(self.done) {
+        if let (Some(number), None) = (insert.from, &self.found) {
+            self.found = Some(at.subquery(number, Rows::default())?);
+        }
+        let count = self.found.as_ref().map_or(insert.rows.len(), Vec::len);
+        while self.done < count {
             self.stage = match self.stage.clone() {
                 Stage::Compute => {
-                    let values = at.row(&mut self.calls, row, Rows::default())?;
-                    check(schema, &values)?;
+                    self.updated = false;
+                    let found = self.found.as_ref().map(|found| found[self.done].clone());
+                    let row = &insert.rows[if found.is_some() { 0 } else { self.done }];
+                    let values = at.row(&mut self.calls, row, Rows::of(&found.unwrap_or_default()))?;
+                    schema.check(&values)?;
                     Stage::Probe(values.into())
                 }
                 Stage::Probe(row) => match taken(at, schema, &insert.arbiter, &row)? {
@@ -57,7 +63,8 @@ impl Insertion {
                 }
                 Stage::Show(row) => {
                     if let Some(items) = &insert.returning {
-                        rows.push(at.row(&mut self.calls, items, Rows::of(&row))?);
+                        let shown = Rows { updated: self.updated, ..Rows::of(&row) };
+                        rows.push(at.row(&mut self.calls, items, shown)?);
                     }
                     self.count += 1;
                     Stage::Next
@@ -99,19 +106,22 @@ impl Insertion {
             }
             Stage::Fit(row, place) => {
                 let old = old(at, &place);
-                let rows = Rows { row: &old, excluded: &row, outer: &[] };
+                let rows = Rows { excluded: &row, ..Rows::of(&old) };
                 let fits = at.fits(&mut self.calls, update.filter.as_ref(), rows)?;
                 if fits { Stage::Change(row, place) } else { Stage::Next }
             }
             Stage::Change(row, place) => {
                 let old = old(at, &place);
-                let rows = Rows { row: &old, excluded: &row, outer: &[] };
+                let rows = Rows { excluded: &row, ..Rows::of(&old) };
                 let new = new_row(at, &mut self.calls, &update.schema, &update.sets, rows)?;
                 Stage::Write(place, new)
             }
             Stage::Write(place, row) => {
                 match write(at, &mut self.hunt, &update.schema, &place, Some(&row))? {
-                    Written::New(place, row) => Stage::Enter(place, row),
+                    Written::New(place, row) => {
+                        self.updated = true;
+                        Stage::Enter(place, row)
+                    }
                     Written::Moved(_) | Written::Deleted(_) | Written::Gone => Stage::Next,
                 }
             }

@@ -4,6 +4,7 @@
 //! is over. Its snapshot is from before the wait.
 
 mod calls;
+mod chance;
 mod change;
 mod define;
 mod eval;
@@ -11,6 +12,7 @@ mod functions;
 mod hash;
 mod hunt;
 mod insert;
+mod operators;
 mod order;
 mod parts;
 mod query;
@@ -21,5 +23,6 @@ mod system;
 mod wide;
 mod work;
 
+pub(crate) use chance::Chance;
 pub(crate) use scene::{Effect, Scene, Signal};
 pub(crate) use work::{Step, Work};

@@ -100,6 +100,10 @@ pub(super) enum ChangeStage {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Insertion {
+    /// The rows of its SELECT, if it has one, once they are found.
+    pub(super) found: Option<Vec<Vec<Value>>>,
+    /// True if the row at hand was there and is changed.
+    pub(super) updated: bool,
     /// How many of the rows are dealt with.
     pub(super) done: usize,
     pub(super) stage: InsertStage,

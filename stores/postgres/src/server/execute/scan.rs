@@ -18,10 +18,7 @@ pub(super) fn scan(
     filter: Option<&Typed>,
 ) -> Result<VecDeque<Tid>, Stop> {
     present(at.scene, schema)?;
-    for (nth, key) in schema.keys.iter().enumerate() {
-        let named: Option<Vec<&Typed>> =
-            key.columns.iter().map(|column| equal_to(filter?, *column)).collect();
-        let Some(named) = named else { continue };
+    for (nth, named) in named(schema, filter) {
         let mut values = Vec::new();
         for value in named {
             values.push(at.eval(&mut Calls::default(), value, Rows::default())?);
@@ -33,6 +30,21 @@ pub(super) fn scan(
         return Ok(at.scene.heap.scan(&schema.name, &at.scene.snapshot, Some((nth, &values))).into());
     }
     Ok(at.scene.heap.scan(&schema.name, &at.scene.snapshot, None).into())
+}
+
+/// The keys of which a filter wants one row, each with the values that it wants.
+fn named<'a>(schema: &'a Schema, filter: Option<&'a Typed>) -> impl Iterator<Item = (usize, Vec<&'a Typed>)> {
+    let plain = schema.keys.iter().enumerate().filter(|(_, key)| key.is_plain());
+    plain.filter_map(move |(nth, key)| {
+        let named: Option<Vec<&Typed>> =
+            key.columns.iter().map(|column| equal_to(filter?, *column)).collect();
+        named.map(|named| (nth, named))
+    })
+}
+
+/// True if a filter wants one row by a key, whatever other tables have.
+pub(super) fn names_one(schema: &Schema, filter: Option<&Typed>) -> bool {
+    named(schema, filter).next().is_some()
 }
 
 /// The value that a filter wants of a column, if it is the same for all rows.
@@ -54,6 +66,10 @@ fn equal_to(filter: &Typed, column: usize) -> Option<&Typed> {
 /// Refuses a table that is gone: a statement may have been planned before the creation of its table was rolled back.
 pub(super) fn present(scene: &Scene<'_>, schema: &Schema) -> Result<(), SqlError> {
     let missing = || SqlError::new("42P01", format!("relation \"{}\" does not exist", schema.name));
+    if schema.unlogged && scene.in_recovery {
+        let text = "cannot access temporary or unlogged relations during recovery";
+        return Err(SqlError::new("0A000", text));
+    }
     scene.heap.catalogue.schema(scene.actor.top, &schema.name).map(drop).ok_or_else(missing)
 }
 

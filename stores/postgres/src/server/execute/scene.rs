@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::chance::Chance;
 use crate::protocol::{SqlError, Type};
-use crate::server::data::{Actor, Heap, Row, Schema, Sequence, Sequences, Snapshot};
+use crate::server::data::{Actor, Heap, Routine, Row, Schema, Sequence, Sequences, Snapshot};
 use crate::server::locks::{SessionId, Tag, Wait, Waits};
 use crate::server::settings::Settings;
 
@@ -25,6 +26,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) began: i64,
     pub(crate) statement_began: i64,
     pub(crate) clock: i64,
+    pub(crate) chance: &'a mut Chance,
     /// The settings of the session, and those that it has after the transaction.
     pub(crate) settings: &'a mut Settings,
     pub(crate) settled: &'a mut Settings,
@@ -58,8 +60,10 @@ pub(crate) enum Effect {
     GaveBack(Tag),
     /// A sequence, as it is to be logged.
     Sequence(String, Sequence),
-    /// A domain that was created.
-    Domain(String, Type),
+    /// A domain or an enum that was created.
+    Type(String, Type),
+    /// A function that was created.
+    Routine(Arc<Routine>),
     Notify {
         channel: String,
         payload: String,

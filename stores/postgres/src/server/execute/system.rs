@@ -1,6 +1,6 @@
 //! The rows of the tables of the catalogue.
 //!
-//! Types that somebody has created there are none of. Background processes are not among the sessions.
+//! Of the types that somebody has created the enums are among them. Background processes are not among the sessions.
 
 use super::scene::Scene;
 use crate::protocol::{Element, SqlError, Type, Value};
@@ -10,7 +10,7 @@ use crate::server::plan::System;
 const SCHEMAS: [(i64, &str); 2] = [(11, "pg_catalog"), (2200, "public")];
 
 /// The types by their names in the catalogue.
-const TYPES: [(&str, Type); 14] = [
+const TYPES: [(&str, Type); 16] = [
     ("bool", Type::Bool),
     ("bytea", Type::Bytea),
     ("name", Type::Name),
@@ -25,23 +25,12 @@ const TYPES: [(&str, Type); 14] = [
     ("interval", Type::Interval),
     ("uuid", Type::Uuid),
     ("jsonb", Type::Jsonb),
+    ("json", Type::Json),
+    ("float8", Type::Float8),
 ];
 
 /// Names of types that PostgreSQL has and that are not known here.
-const UNKNOWN: [&str; 12] = [
-    "numeric",
-    "decimal",
-    "real",
-    "float4",
-    "float8",
-    "double precision",
-    "json",
-    "date",
-    "time",
-    "timetz",
-    "bit",
-    "char",
-];
+const UNKNOWN: [&str; 9] = ["numeric", "decimal", "real", "float4", "date", "time", "timetz", "bit", "char"];
 
 /// The OID of the type of a name; null if there is none.
 pub(super) fn type_of(name: &str) -> Result<Value, SqlError> {
@@ -68,7 +57,12 @@ pub(super) fn rows(scene: &Scene<'_>, system: System) -> Vec<Vec<Value>> {
                 let array = Element::of(*ty).map_or(Value::Int(0), |element| oid(Type::Array(element)));
                 vec![oid(*ty), name(known), Value::Int(SCHEMAS[0].0), array, name(",")]
             };
-            TYPES.iter().map(row).collect()
+            let own = |(known, ty): (&String, &Type)| {
+                let Type::Enum(made) = ty else { return None };
+                let array = Value::Int(i64::from(made.oid) + 1);
+                Some(vec![oid(*ty), name(known), Value::Int(SCHEMAS[1].0), array, name(",")])
+            };
+            TYPES.iter().map(row).chain(scene.heap.catalogue.types().filter_map(own)).collect()
         }
         System::Namespaces => {
             SCHEMAS.iter().map(|(number, known)| vec![Value::Int(*number), name(known)]).collect()

@@ -5,18 +5,18 @@
 //! without ORDER BY the order is not defined. Nothing is waited for here but statements of WITH, and these keep what they have done: who
 //! had to wait begins again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::calls::{Calls, Rows};
 use super::eval::Context;
 use super::order::{by_keys, limit};
 use super::run::QueryRun;
-use super::scan::{place, scan};
+use super::scan::{names_one, place, scan};
 use super::scene::{Effect, Stop};
-use crate::protocol::Value;
+use crate::protocol::{Value, json_records};
 use crate::server::data::{Row, Schema, Tid};
-use crate::server::plan::{Aggregate, Origin, Source, Typed, Wide};
+use crate::server::plan::{Aggregate, Numbering, Origin, Source, Typed, Wide};
 use crate::server::sql::Operator;
 
 impl QueryRun {
@@ -37,8 +37,7 @@ impl QueryRun {
         while self.limit.is_none_or(|limit| self.count < limit)
             && let Some(row) = self.found.as_mut().and_then(|found| found.front().cloned())
         {
-            let shown =
-                at.row(&mut self.calls, items, Rows { row: &row, excluded: &[], outer: &self.outer })?;
+            let shown = at.row(&mut self.calls, items, Rows { outer: &self.outer, ..Rows::of(&row) })?;
             if let Some(found) = self.found.as_mut() {
                 found.pop_front();
             }
@@ -57,27 +56,36 @@ impl QueryRun {
 
 /// The rows in their order, or the one of the aggregates.
 fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDeque<Vec<Value>>, Stop> {
-    let mut sorting = Vec::new();
+    let (mut sorting, mut fitting) = (Vec::new(), Vec::new());
     for row in at.joined(&wide.sources, &[], outer)? {
-        let rows = Rows { row: &row, excluded: &[], outer };
-        if !at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
-            continue;
+        let rows = Rows { outer, ..Rows::of(&row) };
+        if at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
+            fitting.push(row);
         }
-        let keys = wide.order.iter().map(|key| at.eval(&mut Calls::default(), &key.value, rows));
-        let keys = keys.collect::<Result<Vec<_>, _>>()?;
-        sorting.push((keys, row));
+    }
+    for numbering in &wide.numbers {
+        at.number(numbering, &mut fitting, outer)?;
+    }
+    for row in fitting {
+        for row in at.spread(&wide.sets, &row, outer)? {
+            let rows = Rows { outer, ..Rows::of(&row) };
+            let keys = wide.order.iter().map(|key| at.eval(&mut Calls::default(), &key.value, rows));
+            let keys = keys.collect::<Result<Vec<_>, _>>()?;
+            sorting.push((keys, row));
+        }
     }
     if !wide.aggregates.is_empty() {
         let rows: Vec<Vec<Value>> = sorting.into_iter().map(|(_, row)| row).collect();
         let values = wide.aggregates.iter().map(|(aggregate, value)| {
             let mut values = Vec::new();
             for row in &rows {
-                let rows = Rows { row, excluded: &[], outer };
+                let rows = Rows { outer, ..Rows::of(row) };
                 let value = match value {
                     Some(value) => at.eval(&mut Calls::default(), value, rows)?,
                     None => Value::Bool(true),
                 };
-                values.extend(Some(value).filter(|value| *value != Value::Null));
+                let counts = |value: &Value| *aggregate == Aggregate::Array || *value != Value::Null;
+                values.extend(Some(value).filter(counts));
             }
             Ok(aggregated(*aggregate, &values))
         });
@@ -91,6 +99,8 @@ fn aggregated(aggregate: Aggregate, values: &[Value]) -> Value {
     match aggregate {
         Aggregate::Count => Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX)),
         Aggregate::Max => values.iter().max().cloned().unwrap_or(Value::Null),
+        Aggregate::Array if values.is_empty() => Value::Null,
+        Aggregate::Array => Value::Array(values.to_vec()),
         Aggregate::Min => values.iter().min().cloned().unwrap_or(Value::Null),
     }
 }
@@ -119,13 +129,13 @@ impl Context<'_, '_> {
     ) -> Result<Vec<Vec<Value>>, Stop> {
         let mut rows = vec![before.to_vec()];
         for source in sources {
-            let more = self.rows_of(source)?;
+            let more = self.rows_of(source, outer)?;
             let mut met = Vec::new();
             for row in rows {
                 let from = met.len();
                 for other in &more {
                     let both = [&row[..], &other[..]].concat();
-                    let rows = Rows { row: &both, excluded: &[], outer };
+                    let rows = Rows { outer, ..Rows::of(&both) };
                     if self.fits(&mut Calls::default(), source.on.as_ref(), rows)? {
                         met.push(both);
                     }
@@ -140,7 +150,60 @@ impl Context<'_, '_> {
         Ok(rows)
     }
 
-    fn rows_of(&mut self, source: &Source) -> Result<Vec<Vec<Value>>, Stop> {
+    /// Puts the numbers of rows behind their columns. The rows come in the order in which they are numbered, as PostgreSQL sorts them for that.
+    fn number(
+        &mut self,
+        numbering: &Numbering,
+        all: &mut Vec<Vec<Value>>,
+        outer: &[Value],
+    ) -> Result<(), Stop> {
+        let mut sorting = Vec::new();
+        for row in all.drain(..) {
+            let rows = Rows { outer, ..Rows::of(&row) };
+            let mut of = |value: &Typed| self.eval(&mut Calls::default(), value, rows);
+            // Nulls come last.
+            let part =
+                numbering.partition.iter().map(|value| of(value).map(|value| (value == Value::Null, value)));
+            let part = part.collect::<Result<Vec<_>, _>>()?;
+            let keys = numbering.order.iter().map(|key| of(&key.value)).collect::<Result<Vec<_>, _>>()?;
+            sorting.push((part, keys, row));
+        }
+        sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
+        let mut from = 0;
+        for at in 0..sorting.len() {
+            let begins = sorting[from].0 != sorting[at].0;
+            from = if begins { at } else { from };
+            let part = &sorting[from].0;
+            let number = match numbering.counts {
+                true => sorting.iter().filter(|(other, ..)| other == part).count(),
+                false => at - from + 1,
+            };
+            sorting[at].2.push(Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
+        }
+        all.extend(sorting.into_iter().map(|(_, _, row)| row));
+        Ok(())
+    }
+
+    /// A row for each element of the longest array, behind the columns of a row; a shorter array has nulls at its end. Without arrays the
+    /// row alone.
+    fn spread(&mut self, sets: &[Typed], row: &[Value], outer: &[Value]) -> Result<Vec<Vec<Value>>, Stop> {
+        if sets.is_empty() {
+            return Ok(vec![row.to_vec()]);
+        }
+        let mut arrays = Vec::new();
+        for set in sets {
+            arrays.push(match self.eval(&mut Calls::default(), set, Rows { outer, ..Rows::of(row) })? {
+                Value::Array(values) => values,
+                _ => Vec::new(),
+            });
+        }
+        let len = arrays.iter().map(Vec::len).max().unwrap_or(0);
+        let element = |array: &Vec<Value>, at: usize| array.get(at).cloned().unwrap_or(Value::Null);
+        let behind = |at: usize| arrays.iter().map(move |array| element(array, at));
+        Ok((0..len).map(|at| row.iter().cloned().chain(behind(at)).collect()).collect())
+    }
+
+    fn rows_of(&mut self, source: &Source, outer: &[Value]) -> Result<Vec<Vec<Value>>, Stop> {
         match &source.origin {
             Origin::Table => {
                 let tids = scan(self, &source.schema, None)?;
@@ -150,6 +213,23 @@ impl Context<'_, '_> {
             }
             Origin::Part(at) => self.part(*at),
             Origin::Catalogue(system) => Ok(super::system::rows(self.scene, *system)),
+            Origin::Queries(queries) => {
+                let mut all = Vec::new();
+                for (keeps, at) in queries {
+                    all.extend(self.subquery(*at, Rows::of(outer))?);
+                    if !keeps {
+                        let mut seen = BTreeSet::new();
+                        all.retain(|row| seen.insert(row.clone()));
+                    }
+                }
+                Ok(all)
+            }
+            Origin::Records(json, columns) => {
+                match self.eval(&mut Calls::default(), json, Rows::default())? {
+                    Value::Json(json) => Ok(json_records(&json, columns)?),
+                    _ => Ok(Vec::new()),
+                }
+            }
             Origin::Unnest(array) => match self.eval(&mut Calls::default(), array, Rows::default())? {
                 Value::Array(values) => Ok(values.into_iter().map(|value| vec![value]).collect()),
                 _ => Ok(Vec::new()),
@@ -165,11 +245,15 @@ impl Context<'_, '_> {
         from: &[Source],
         filter: Option<&Typed>,
     ) -> Result<VecDeque<(Tid, Row)>, Stop> {
-        let others = self.joined(from, &[], &[])?;
         let tids = scan(self, schema, filter)?;
+        if tids.is_empty() && names_one(schema, filter) {
+            // PostgreSQL looks this row up first, and nobody needs the others then.
+            return Ok(VecDeque::new());
+        }
+        let others = self.joined(from, &[], &[])?;
         let width = schema.columns.len();
         let is_named = |column: &usize| filter.is_some_and(|filter| is_named(filter, *column, width));
-        let named = schema.keys.iter().any(|key| key.columns.iter().all(is_named));
+        let named = schema.keys.iter().any(|key| key.is_plain() && key.columns.iter().all(is_named));
         let mut pairs = VecDeque::new();
         let others: Vec<Row> = others.into_iter().map(Row::from).collect();
         let all: Vec<(Tid, &Row)> = match named {

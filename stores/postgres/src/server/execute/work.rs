@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::define::{create, create_domain, create_index, create_sequence};
+use super::define::{create, create_domain, create_enum, create_index, create_routine, create_sequence};
 use super::eval::Context;
 use super::run::{PartRun, Run, Sub};
 use super::scene::{Scene, Stop};
@@ -77,11 +77,13 @@ impl Work {
                 outcome
             }
             Kind::CreateDomain { name, ty } => create_domain(at.scene, name, *ty),
+            Kind::CreateEnum { name, labels } => create_enum(at.scene, name, labels),
+            Kind::CreateRoutine { routine, replaces } => create_routine(at.scene, routine, *replaces),
             Kind::CreateSequence { sequence, if_not_exists } => {
                 create_sequence(at.scene, sequence, *if_not_exists)
             }
             Kind::CreateIndex { schema, key, if_not_exists } => {
-                create_index(at.scene, schema, key, *if_not_exists)
+                create_index(at.scene, schema, key.as_ref(), *if_not_exists)
             }
             // The session carries the others out.
             _ => Ok(String::new()),

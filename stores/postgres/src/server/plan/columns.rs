@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::typed::Typed;
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
-use crate::server::sql::{Expr, TableRef, TypeName};
+use crate::server::sql::{Expr, Item, TableRef, TypeName};
 
 /// The tables whose columns an expression may name. The row of several tables is their rows one after another.
 #[derive(Clone, Debug, Default)]
@@ -12,17 +13,23 @@ pub(super) struct Scope {
     tables: Vec<(String, Arc<Schema>)>,
     /// True in ON CONFLICT DO UPDATE: `excluded` is the row that was proposed.
     excluded: bool,
+    /// True in RETURNING of an INSERT: `xmax` is 0 unless a row that was there was changed.
+    pub(super) inserts: bool,
+    /// The arguments of a function in SQL, by their names.
+    arguments: Vec<(String, Typed, Type)>,
     /// The columns of the statement around a subquery.
     outer: Option<Box<Scope>>,
 }
 
 /// A column that an expression names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Named {
     Column(usize, Type),
     Excluded(usize, Type),
     /// A column of the row around a subquery.
     Outer(usize, Type),
+    /// An argument of a function in SQL.
+    Argument(Typed, Type),
 }
 
 /// Columns that every table of PostgreSQL has.
@@ -33,9 +40,13 @@ impl Scope {
         Scope { tables: vec![(called(table), Arc::clone(schema))], ..Scope::default() }
     }
 
-    /// Adds a table.
-    pub(super) fn add(&mut self, table: &TableRef, schema: &Arc<Schema>) -> Result<(), SqlError> {
-        let name = called(table);
+    /// The columns of a table by its own name.
+    pub(super) fn of_table(schema: &Arc<Schema>) -> Scope {
+        Scope { tables: vec![(schema.name.to_string(), Arc::clone(schema))], ..Scope::default() }
+    }
+
+    /// Adds a table that the statement calls so.
+    pub(super) fn add(&mut self, name: String, schema: &Arc<Schema>) -> Result<(), SqlError> {
         if self.tables.iter().any(|(other, _)| *other == name) {
             return Err(SqlError::new("42712", format!("table name \"{name}\" specified more than once")));
         }
@@ -43,8 +54,27 @@ impl Scope {
         Ok(())
     }
 
+    pub(super) fn inserting(self) -> Scope {
+        Scope { inserts: true, ..self }
+    }
+
     pub(super) fn with_excluded(self) -> Scope {
         Scope { excluded: true, ..self }
+    }
+
+    /// Those of the body of a function.
+    pub(super) fn of_arguments(arguments: Vec<(String, Typed, Type)>) -> Scope {
+        Scope { arguments, ..Scope::default() }
+    }
+
+    /// How many columns the row of all tables has.
+    pub(super) fn width(&self) -> usize {
+        self.tables.iter().map(|(_, schema)| schema.columns.len()).sum()
+    }
+
+    /// True if a table is called so.
+    pub(super) fn has(&self, table: &str) -> bool {
+        self.tables.iter().any(|(name, _)| name == table)
     }
 
     pub(super) fn within(self, outer: &Scope) -> Scope {
@@ -70,6 +100,16 @@ impl Scope {
     }
 
     pub(super) fn find(&self, table: Option<&str>, name: &str) -> Result<Named, SqlError> {
+        if !self.arguments.is_empty() && table.is_none() {
+            let number = name.strip_prefix('$').and_then(|number| number.parse::<usize>().ok());
+            let at = match number.and_then(|number| number.checked_sub(1)) {
+                Some(at) => Some(at),
+                None => self.arguments.iter().position(|(own, ..)| own == name),
+            };
+            if let Some((_, value, ty)) = at.and_then(|at| self.arguments.get(at)) {
+                return Ok(Named::Argument(value.clone(), *ty));
+            }
+        }
         if SYSTEM.contains(&name) {
             return Err(SqlError::unsupported(format!("the system column {name}")));
         }
@@ -143,50 +183,35 @@ pub(super) fn target_index(schema: &Schema, name: &str) -> Result<usize, SqlErro
 
 /// The name of a column of a result that is not given one.
 pub(super) fn name_of(expr: &Expr) -> String {
-    let none = || "?column?".to_owned();
-    match expr {
-        Expr::Column { name, .. } | Expr::Call { name, .. } => name.clone(),
-        Expr::CountRows => "count".to_owned(),
-        Expr::Exists(_) => "exists".to_owned(),
-        Expr::Case { otherwise, .. } => match otherwise.as_deref().map(name_of) {
-            Some(name) if name != "?column?" => name,
-            _ => "case".to_owned(),
-        },
-        Expr::Cast(inner, ty) => match name_of(inner) {
-            name if name == "?column?" => match ty {
-                TypeName::Known(ty) => cast_name(*ty).to_owned(),
-                TypeName::Domain(name) => name.clone(),
-            },
-            name => name,
-        },
-        Expr::Subquery(select) => match select.items.first() {
-            Some(crate::server::sql::Item::One { name: Some(name), .. }) => name.clone(),
-            Some(crate::server::sql::Item::One { value, name: None }) => name_of(value),
-            _ => none(),
-        },
-        _ => none(),
-    }
+    naming(expr).map_or_else(|| "?column?".to_owned(), |(name, _)| name)
 }
 
-/// The name that a cast gives to the column of its result.
-fn cast_name(ty: Type) -> &'static str {
-    match ty {
-        Type::Bool => "bool",
-        Type::Int2 => "int2",
-        Type::Int4 => "int4",
-        Type::Int8 => "int8",
-        Type::Text | Type::Unknown => "text",
-        Type::Varchar(_) => "varchar",
-        Type::Timestamp => "timestamp",
-        Type::Timestamptz => "timestamptz",
-        Type::Interval => "interval",
-        Type::Uuid => "uuid",
-        Type::Void => "void",
-        Type::Bytea => "bytea",
-        Type::Jsonb => "jsonb",
-        Type::Name => "name",
-        Type::Oid => "oid",
-        Type::Regtype => "regtype",
-        Type::Array(element) => cast_name(element.ty()),
+/// The name that an expression gives to its column; true for one that a cast around it does not replace.
+fn naming(expr: &Expr) -> Option<(String, bool)> {
+    let firm = |name: &str| Some((name.to_owned(), true));
+    match expr {
+        Expr::Column { name, .. } | Expr::Call { name, .. } => firm(name),
+        Expr::CountRows | Expr::CountOver(_) => firm("count"),
+        Expr::RowNumber(..) => firm("row_number"),
+        Expr::Exists(_) => firm("exists"),
+        Expr::Array(_) | Expr::ArrayQuery(_) => firm("array"),
+        Expr::Case { otherwise, .. } => match otherwise.as_deref().and_then(naming) {
+            Some((name, true)) => Some((name, true)),
+            _ => Some(("case".to_owned(), false)),
+        },
+        Expr::Cast(inner, ty) => match naming(inner) {
+            Some((name, true)) => Some((name, true)),
+            _ => match ty {
+                TypeName::Known(ty) => Some((ty.short_name().to_owned(), false)),
+                TypeName::Named(name) | TypeName::ArrayOf(name) => Some((name.clone(), false)),
+            },
+        },
+        Expr::Element(array, _) | Expr::Slice(array, _, _) => naming(array),
+        Expr::Subquery(select) => match select.items.first() {
+            Some(Item::One { name: Some(name), .. }) => firm(name),
+            Some(Item::One { value, name: None }) => naming(value),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -1,17 +1,38 @@
 //! Types that meet, and the conversion of values.
 
-use crate::protocol::{SqlError, Type, Value};
+use crate::protocol::{Float, SqlError, Type, Value};
 
 /// True if values of the two types can be compared, and a column of the one takes the other.
 pub(super) fn comparable(a: Type, b: Type) -> bool {
     let is_point = |ty| matches!(ty, Type::Timestamp | Type::Timestamptz);
     let is_oid = |ty| matches!(ty, Type::Oid | Type::Regtype);
     b == Type::Unknown
-        || is_oid(a) && is_oid(b)
+        || is_oid(a) && (is_oid(b) || b.is_integer())
         || a == b
-        || a.is_integer() && b.is_integer()
+        || a.is_number() && b.is_number()
         || a.is_text() && b.is_text()
         || is_point(a) && is_point(b)
+        || arrays(a, b).is_some_and(|(a, b)| comparable(a, b) && a.is_number() == b.is_number())
+}
+
+/// The types of the elements of two arrays.
+fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
+    match (a, b) {
+        (Type::Array(a), Type::Array(b)) => Some((a.ty(), b.ty())),
+        _ => None,
+    }
+}
+
+/// True if a value of the one type can be cast to the other.
+pub(super) fn castable(from: Type, to: Type) -> bool {
+    let is_json = |ty| matches!(ty, Type::Json | Type::Jsonb);
+    comparable(to, from)
+        || to.is_text()
+        || from.is_text()
+        || is_json(from) && is_json(to)
+        || matches!((from, to), (Type::Int4 | Type::Int8, Type::Bit(_)) | (Type::Bool, Type::Int4))
+        || matches!((from, to), (Type::Int4, Type::Bool))
+        || arrays(from, to).is_some_and(|(from, to)| castable(from, to))
 }
 
 /// A value converted to a type that it can be converted to.
@@ -19,6 +40,30 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
     match (value, ty) {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Int(value), Type::Int2 | Type::Int4 | Type::Int8) => in_range(Some(value), ty),
+        (Value::Int(value), Type::Float8) => Ok(Value::Float(Float(value as f64))),
+        (Value::Int(value), Type::Numeric) => {
+            let beyond = || SqlError::new("22003", "numeric out of range");
+            value.checked_mul(1_000_000).map(Value::Numeric).ok_or_else(beyond)
+        }
+        (Value::Int(value), Type::Bit(len)) => Ok(Value::Bits(bits(value, len))),
+        (Value::Int(value), Type::Bool) => Ok(Value::Bool(value != 0)),
+        (Value::Bool(value), Type::Int4) => Ok(Value::Int(i64::from(value))),
+        (Value::Float(Float(value)), Type::Int2 | Type::Int4 | Type::Int8) => {
+            let rounded = value.round_ties_even();
+            // Beyond this range no number of 64 bits has such a value.
+            let whole = (-9.3e18..9.2e18).contains(&rounded).then_some(rounded as i64);
+            in_range(whole, ty)
+        }
+        (Value::Numeric(value), Type::Float8) => Ok(Value::Float(Float(value as f64 / 1e6))),
+        (Value::Numeric(value), Type::Int2 | Type::Int4 | Type::Int8) => {
+            let half = if value < 0 { -500_000 } else { 500_000 };
+            in_range(value.checked_add(half).map(|value| value / 1_000_000), ty)
+        }
+        (Value::Json(json), Type::Jsonb) => ty.read(&json),
+        (Value::Array(values), Type::Array(element)) => {
+            let values = values.into_iter().map(|value| convert(value, element.ty()));
+            values.collect::<Result<_, _>>().map(Value::Array)
+        }
         (Value::Time(micros), Type::Timestamp) => Ok(Value::Stamp(micros)),
         (Value::Stamp(micros), Type::Timestamptz) => Ok(Value::Time(micros)),
         (Value::Text(text), Type::Varchar(Some(max))) => {
@@ -33,6 +78,12 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (value, Type::Text | Type::Varchar(_)) => convert(Value::Text(value.text().unwrap_or_default()), ty),
         (value, _) => Ok(value),
     }
+}
+
+/// The last digits of a number in base two.
+fn bits(value: i64, len: u32) -> String {
+    let digit = |place: u32| if value >> place.min(63) & 1 == 1 { '1' } else { '0' };
+    (0..len).rev().map(digit).collect()
 }
 
 /// An integer as a value of its type.

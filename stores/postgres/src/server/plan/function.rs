@@ -2,7 +2,7 @@
 //!
 //! Source: PostgreSQL 15 documentation, chapter 9: "Date/Time", "Sequence Manipulation", "System Administration Functions".
 
-use crate::protocol::Type;
+use crate::protocol::{Element, Type};
 use crate::server::locks::Mode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,51 @@ pub(crate) enum Function {
     CurrentDatabase,
     /// Sets a parameter of the session, or of the transaction.
     SetConfig,
+    /// A parameter of the session by its name.
+    CurrentSetting,
+    /// A relation by its name; null if there is none.
+    ToRegclass,
+    NullIf,
+    Concat,
+    StringToArray,
+    /// The number of characters of a text.
+    Length,
+    Left,
+    Right,
+    Lower,
+    Upper,
+    /// The digit of a `bit` at a place.
+    GetBit,
+    /// `ARRAY[...]`.
+    Array,
+    ArrayAppend,
+    ArrayLength,
+    Cardinality,
+    /// `array[place]`.
+    Element,
+    /// `array[from:to]`.
+    Slice,
+    JsonBuildObject,
+    JsonbBuildObject,
+    JsonbSet,
+    JsonbTypeof,
+    /// `->`, by a key or a place.
+    Member,
+    /// `->>`.
+    MemberText,
+    /// `?`.
+    JsonbExists,
+    /// `~`; no function that has a name itself.
+    Matches,
+    /// The first characters of each text of an array; no function that has a name itself.
+    LeftAll,
+    /// The seconds since 1970, or of a span.
+    Epoch,
+    Floor,
+    Ceil,
+    Round,
+    Random,
+    RandomUuid,
 }
 
 /// A function that takes an advisory lock.
@@ -55,7 +100,7 @@ pub(crate) struct LockCall {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 26] = [
+const NAMES: [(&str, Function); 53] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -82,6 +127,33 @@ const NAMES: [(&str, Function); 26] = [
     ("current_schema", Function::CurrentSchema),
     ("current_database", Function::CurrentDatabase),
     ("set_config", Function::SetConfig),
+    ("current_setting", Function::CurrentSetting),
+    ("to_regclass", Function::ToRegclass),
+    ("nullif", Function::NullIf),
+    ("concat", Function::Concat),
+    ("string_to_array", Function::StringToArray),
+    ("char_length", Function::Length),
+    ("character_length", Function::Length),
+    ("length", Function::Length),
+    ("left", Function::Left),
+    ("right", Function::Right),
+    ("lower", Function::Lower),
+    ("upper", Function::Upper),
+    ("get_bit", Function::GetBit),
+    ("array_append", Function::ArrayAppend),
+    ("array_length", Function::ArrayLength),
+    ("cardinality", Function::Cardinality),
+    ("json_build_object", Function::JsonBuildObject),
+    ("jsonb_build_object", Function::JsonbBuildObject),
+    ("jsonb_set", Function::JsonbSet),
+    ("jsonb_typeof", Function::JsonbTypeof),
+    ("jsonb_exists", Function::JsonbExists),
+    ("floor", Function::Floor),
+    ("ceil", Function::Ceil),
+    ("ceiling", Function::Ceil),
+    ("round", Function::Round),
+    ("random", Function::Random),
+    ("gen_random_uuid", Function::RandomUuid),
 ];
 
 /// The beginnings of the names of functions that take an advisory lock: true for those of a transaction, and for those
@@ -116,8 +188,25 @@ impl Function {
         match self {
             Function::Now | Function::StatementTimestamp | Function::ClockTimestamp => &[&[]],
             Function::BackendPid | Function::UnlockAll | Function::LastVal | Function::IsInRecovery => &[&[]],
+            Function::Random | Function::RandomUuid => &[&[]],
+            Function::Floor | Function::Ceil | Function::Round => &[&[Type::Float8]],
+            Function::StringToArray => &[&[Type::Text, Type::Text], &[Type::Text, Type::Text, Type::Text]],
+            Function::Length | Function::Lower | Function::Upper | Function::ToRegclass => &[&[Type::Text]],
+            Function::Left | Function::Right => &[&[Type::Text, Type::Int4]],
+            Function::GetBit => &[&[Type::Bit(0), Type::Int4]],
+            Function::JsonbSet => &[
+                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
+                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
+            ],
+            Function::CurrentSetting => &[&[Type::Text], &[Type::Text, Type::Bool]],
+            Function::JsonbTypeof => &[&[Type::Jsonb]],
+            Function::JsonbExists => &[&[Type::Jsonb, Type::Text]],
+            Function::Member | Function::MemberText => {
+                &[&[Type::Jsonb, Type::Text], &[Type::Jsonb, Type::Int4]]
+            }
+            Function::Epoch => &[&[Type::Timestamptz], &[Type::Timestamp], &[Type::Interval]],
             Function::Version | Function::CurrentSchema | Function::CurrentDatabase => &[&[]],
-            Function::MakeInterval => &[&[Type::Int8]],
+            Function::MakeInterval => &[&[Type::Float8]],
             Function::ToRegtype => &[&[Type::Text]],
             Function::TypeName => &[&[Type::Regtype]],
             Function::SetConfig => &[&[Type::Text, Type::Text, Type::Bool]],
@@ -130,6 +219,19 @@ impl Function {
             Function::CancelBackend | Function::TerminateBackend => &[&[Type::Int4]],
             // Their arguments are of one type, and as many as there are.
             Function::Coalesce | Function::Greatest | Function::Least => &[],
+            // Their types depend on each other.
+            Function::NullIf
+            | Function::Concat
+            | Function::Array
+            | Function::ArrayAppend
+            | Function::ArrayLength
+            | Function::Cardinality
+            | Function::Element
+            | Function::Slice
+            | Function::JsonBuildObject
+            | Function::JsonbBuildObject
+            | Function::LeftAll
+            | Function::Matches => &[],
         }
     }
 
@@ -152,28 +254,82 @@ impl Function {
             Function::ToRegtype => Type::Regtype,
             Function::TypeName => Type::Text,
             Function::CurrentSchema | Function::CurrentDatabase => Type::Name,
-            Function::Coalesce | Function::Greatest | Function::Least => last.unwrap_or(Type::Text),
+            Function::Random | Function::Floor | Function::Ceil | Function::Round | Function::Epoch => {
+                Type::Float8
+            }
+            Function::RandomUuid => Type::Uuid,
+            Function::ToRegclass => Type::Regclass,
+            Function::StringToArray => Type::Array(Element::Text),
+            Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
+                Type::Text
+            }
+            Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
+            Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
+            Function::JsonbExists | Function::Matches => Type::Bool,
+            Function::JsonBuildObject => Type::Json,
+            Function::JsonbBuildObject | Function::JsonbSet | Function::Member => Type::Jsonb,
+            Function::Coalesce
+            | Function::Greatest
+            | Function::Least
+            | Function::NullIf
+            | Function::Array
+            | Function::ArrayAppend
+            | Function::Element
+            | Function::LeftAll
+            | Function::Slice => last.unwrap_or(Type::Text),
         }
     }
 
     /// True if it may give another value each time, or has an effect.
     pub(crate) fn is_volatile(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Function::Now
-                | Function::StatementTimestamp
-                | Function::TimeZone
-                | Function::BackendPid
-                | Function::HashText
-                | Function::Coalesce
-                | Function::Greatest
-                | Function::Least
-                | Function::Version
-                | Function::MakeInterval
-                | Function::ToRegtype
-                | Function::TypeName
-                | Function::CurrentSchema
-                | Function::CurrentDatabase
+            Function::ClockTimestamp
+                | Function::Lock(_)
+                | Function::Unlock(_)
+                | Function::UnlockAll
+                | Function::NextVal
+                | Function::CurrVal
+                | Function::LastVal
+                | Function::Notify
+                | Function::CancelBackend
+                | Function::TerminateBackend
+                | Function::Promote
+                | Function::IsInRecovery
+                | Function::SetConfig
+                | Function::Random
+                | Function::RandomUuid
+        )
+    }
+
+    /// True if its value depends on its arguments alone, whatever the settings are.
+    pub(super) fn is_immutable(self) -> bool {
+        matches!(
+            self,
+            Function::NullIf
+                | Function::StringToArray
+                | Function::Length
+                | Function::Left
+                | Function::Right
+                | Function::Lower
+                | Function::Upper
+                | Function::GetBit
+                | Function::Array
+                | Function::ArrayAppend
+                | Function::ArrayLength
+                | Function::Cardinality
+                | Function::Element
+                | Function::Slice
+                | Function::JsonbSet
+                | Function::JsonbTypeof
+                | Function::Member
+                | Function::MemberText
+                | Function::JsonbExists
+                | Function::Matches
+                | Function::LeftAll
+                | Function::Floor
+                | Function::Ceil
+                | Function::Round
         )
     }
 
@@ -186,6 +342,13 @@ impl Function {
                 | Function::Least
                 | Function::Notify
                 | Function::SetConfig
+                | Function::NullIf
+                | Function::Concat
+                | Function::StringToArray
+                | Function::Array
+                | Function::ArrayAppend
+                | Function::JsonBuildObject
+                | Function::JsonbBuildObject
         )
     }
 }

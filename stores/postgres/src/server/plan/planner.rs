@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::system::System;
-use super::typed::{Aggregate, Origin, Query, Typed};
-use crate::protocol::{SqlError, Type};
-use crate::server::data::Schema;
+use super::typed::{Aggregate, Numbering, Origin, Query, Typed};
+use crate::protocol::{Element, SqlError, Type};
+use crate::server::data::{Routine, Schema};
 use crate::server::sql::TypeName;
 
 /// The name of a sequence in a text: in small letters, unless it stands in double quotes.
@@ -22,8 +22,9 @@ pub(crate) fn folded_name(text: &str) -> String {
 pub(crate) struct Known<'a> {
     pub(crate) table: &'a dyn Fn(&str) -> Option<Arc<Schema>>,
     pub(crate) sequence: &'a dyn Fn(&str) -> bool,
-    /// The type of a domain.
-    pub(crate) domain: &'a dyn Fn(&str) -> Option<Type>,
+    /// The domain or enum of a name.
+    pub(crate) ty: &'a dyn Fn(&str) -> Option<Type>,
+    pub(crate) routine: &'a dyn Fn(&str) -> Option<Arc<Routine>>,
 }
 
 impl Known<'_> {
@@ -32,7 +33,11 @@ impl Known<'_> {
         let refused = |name: &str| SqlError::unsupported(format!("type \"{name}\""));
         match name {
             TypeName::Known(ty) => Ok(*ty),
-            TypeName::Domain(name) => (self.domain)(name).ok_or_else(|| refused(name)),
+            TypeName::Named(name) => (self.ty)(name).ok_or_else(|| refused(name)),
+            TypeName::ArrayOf(name) => {
+                let element = (self.ty)(name).and_then(Element::of);
+                element.map(Type::Array).ok_or_else(|| refused(&format!("{name}[]")))
+            }
         }
     }
 }
@@ -46,12 +51,33 @@ pub(super) struct Planner<'a> {
     pub(super) parts: Vec<(String, Arc<Schema>, bool)>,
     /// The aggregates of the SELECT that is planned, where it has some.
     pub(super) aggregates: Option<Vec<(Aggregate, Option<Typed>)>>,
+    /// The arrays whose elements are rows of the SELECT that is planned, where it may have some.
+    pub(super) sets: Option<Vec<Typed>>,
+    /// Where the statement is planned, if it may have none there.
+    pub(super) place: &'static str,
+    /// What the rows of that SELECT are numbered by.
+    pub(super) numbers: Option<Vec<Numbering>>,
+    /// How many columns come before those of these elements.
+    pub(super) width: usize,
+    /// How deep the calls of functions in SQL lie in each other.
+    pub(super) depth: u32,
 }
 
 impl<'a> Planner<'a> {
     pub(super) fn new(known: Known<'a>, params: &[Option<Type>]) -> Planner<'a> {
         let (subqueries, parts) = (Vec::new(), Vec::new());
-        Planner { known, params: params.to_vec(), subqueries, parts, aggregates: None }
+        Planner {
+            known,
+            params: params.to_vec(),
+            subqueries,
+            parts,
+            aggregates: None,
+            sets: None,
+            numbers: None,
+            place: "",
+            width: 0,
+            depth: 0,
+        }
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Arc<Schema>, SqlError> {
@@ -72,8 +98,18 @@ impl<'a> Planner<'a> {
         match (self.table(name), System::named(name)) {
             (Ok(schema), _) => Ok((Origin::Table, schema)),
             (_, Some((system, schema))) => Ok((Origin::Catalogue(system), schema)),
+            _ if name.starts_with("pg_") || name.starts_with("information_schema.") => {
+                Err(SqlError::unsupported(format!("the table {name} of the catalogue")))
+            }
             (Err(error), None) => Err(error),
         }
+    }
+
+    /// The name of a relation in a text, if there is one of it.
+    pub(super) fn relation(&self, text: &str) -> Option<String> {
+        let name = folded_name(text);
+        let known = (self.known.table)(&name).is_some() || (self.known.sequence)(&name);
+        known.then_some(name)
     }
 
     /// Refuses the name of a sequence that is not there.

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use super::columns::Scope;
+use super::insert::insert;
+use super::items::{result, returning, still};
 use super::planner::{Known, Planner};
-use super::rows;
-use super::tables::{new_index, new_schema};
+use super::sources::{renamed, sources};
+use super::tables::{new_index, new_routine, new_schema};
 use super::typed::{Columns, Kind, Part, Plan};
+use super::write::{filter, write};
 use crate::protocol::{SqlError, Type};
+use crate::server::data::Schema;
 use crate::server::sql::Statement;
 
 /// Finds the meaning of a statement. `types` are those that the client gave its first parameters.
@@ -23,7 +27,7 @@ pub(crate) fn plan(
         for part in list {
             let (kind, columns) = kind(&mut planner, &part.statement, known)?;
             let columns = columns.unwrap_or_default();
-            let schema = rows::result(&part.name, columns);
+            let schema = renamed(&result(&part.name, columns), &part.name, &part.columns)?;
             let locks = match &kind {
                 Kind::Query(query) => query.from.as_ref().is_some_and(|from| from.lock.is_some()),
                 _ => false,
@@ -46,46 +50,54 @@ fn kind(
 ) -> Result<(Kind, Option<Columns>), SqlError> {
     let mut columns = None;
     let kind = match statement {
-        Statement::CreateTable { table, if_not_exists, columns, keys } => {
-            let (schema, sequences) = new_schema(known, table, columns, keys)?;
+        Statement::CreateTable { table, if_not_exists, columns, keys, checks, unlogged } => {
+            let (schema, sequences) = new_schema(known, table, columns, keys, checks)?;
+            let schema = Schema { unlogged: *unlogged, ..schema };
             Kind::CreateTable { schema: Arc::new(schema), if_not_exists: *if_not_exists, sequences }
         }
         Statement::CreateDomain { name, ty } => Kind::CreateDomain { name: name.clone(), ty: *ty },
         Statement::CreateSequence { sequence, if_not_exists } => {
             Kind::CreateSequence { sequence: sequence.clone(), if_not_exists: *if_not_exists }
         }
-        Statement::CreateIndex { table, if_not_exists, key } => {
+        Statement::CreateIndex { table, if_not_exists, unique, key } => {
             let schema = planner.table(table)?;
-            let key = new_index(&schema, key)?;
+            let key = new_index(planner, &schema, *unique, key)?;
             Kind::CreateIndex { schema, key, if_not_exists: *if_not_exists }
         }
-        Statement::Insert(insert) => {
-            let (insert, named) = rows::insert(planner, insert)?;
+        Statement::CreateEnum { name, labels } => {
+            Kind::CreateEnum { name: name.clone(), labels: labels.clone() }
+        }
+        Statement::CreateRoutine { name, replaces, params, returns, body } => {
+            let routine = new_routine(planner, name, params, returns, body)?;
+            Kind::CreateRoutine { routine: Arc::new(routine), replaces: *replaces }
+        }
+        Statement::Insert(statement) => {
+            let (planned, named) = insert(planner, statement)?;
             columns = named;
-            Kind::Insert(insert)
+            Kind::Insert(planned)
         }
         Statement::Select(select) => {
-            let (query, named) = rows::query(planner, select, None)?;
+            let (query, named) = planner.query(select, None)?;
             columns = Some(named);
             Kind::Query(query)
         }
         Statement::Update(update) => {
             let schema = planner.table(&update.table.name)?;
             let mut scope = Scope::of(&update.table, &schema);
-            let from = rows::sources(planner, &mut scope, &update.from)?;
-            let write = rows::write(planner, &scope, &schema, &update.sets, update.filter.as_ref())?;
-            rows::still(write.filter.as_ref().filter(|_| !from.is_empty()))?;
-            let (returning, named) = rows::returning(planner, &scope, update.returning.as_deref())?;
+            let from = sources(planner, &mut scope, &update.from)?;
+            let write = write(planner, &scope, &schema, &update.sets, update.filter.as_ref())?;
+            still(write.filter.as_ref().filter(|_| !from.is_empty()))?;
+            let (returning, named) = returning(planner, &scope, update.returning.as_deref())?;
             columns = named;
             Kind::Update { write, from, returning }
         }
         Statement::Delete(delete) => {
             let schema = planner.table(&delete.table.name)?;
             let mut scope = Scope::of(&delete.table, &schema);
-            let from = rows::sources(planner, &mut scope, &delete.from)?;
-            let filter = rows::filter(planner, &scope, delete.filter.as_ref())?;
-            rows::still(filter.as_ref().filter(|_| !from.is_empty()))?;
-            let (returning, named) = rows::returning(planner, &scope, delete.returning.as_deref())?;
+            let from = sources(planner, &mut scope, &delete.from)?;
+            let filter = filter(planner, &scope, delete.filter.as_ref())?;
+            still(filter.as_ref().filter(|_| !from.is_empty()))?;
+            let (returning, named) = returning(planner, &scope, delete.returning.as_deref())?;
             columns = named;
             Kind::Delete { schema, from, filter, returning }
         }

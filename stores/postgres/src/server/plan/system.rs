@@ -54,6 +54,6 @@ impl System {
         let columns = columns.iter().map(column).collect();
         // It is called by its last name.
         let name = name.rsplit('.').next().unwrap_or(name);
-        Some((*system, Arc::new(Schema { name: name.into(), columns, keys: Vec::new() })))
+        Some((*system, Arc::new(Schema { name: name.into(), columns, ..Schema::default() })))
     }
 }

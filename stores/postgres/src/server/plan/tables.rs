@@ -1,13 +1,16 @@
-//! The tables that CREATE makes.
+//! The tables, indexes and functions that CREATE makes.
 
-use super::columns::Scope;
+use std::sync::Arc;
+
+use super::columns::{Scope, name_of};
 use super::convert::convert;
 use super::function::Function;
 use super::planner::{Known, Planner, folded_name};
+use super::rules::{self, Ruled};
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
-use crate::server::data::{self, ColumnDefault, Schema};
-use crate::server::sql::{Column, Expr, Generated, Key};
+use crate::server::data::{self, ColumnDefault, KeyRules, Routine, Schema};
+use crate::server::sql::{Check, Column, Expr, Generated, Key, Operator, TypeName};
 
 /// A new table, and the sequences of its columns.
 pub(super) fn new_schema(
@@ -15,6 +18,7 @@ pub(super) fn new_schema(
     table: &str,
     columns: &[Column],
     keys: &[Key],
+    checks: &[Check],
 ) -> Result<(Schema, Vec<String>), SqlError> {
     for (at, column) in columns.iter().enumerate() {
         if columns[..at].iter().any(|earlier| earlier.name == column.name) {
@@ -33,11 +37,11 @@ pub(super) fn new_schema(
             sequences.push(sequence_name(table, &column.name));
         }
     }
-    let mut schema = Schema { name: table.into(), columns: planned, keys: Vec::new() };
+    let mut schema = Schema { name: table.into(), columns: planned, ..Schema::default() };
     // PostgreSQL makes the index of the primary key first.
     let (primary, others): (Vec<&Key>, Vec<&Key>) = keys.iter().partition(|key| key.primary);
     for key in primary.into_iter().chain(others) {
-        let key = new_key(&schema, key)?;
+        let key = new_key(&mut Planner::new(known, &[]), &schema, key)?;
         if key.primary {
             for at in &key.columns {
                 schema.columns[*at].not_null = true;
@@ -48,6 +52,9 @@ pub(super) fn new_schema(
         }
         schema.keys.push(key);
     }
+    if !checks.is_empty() {
+        schema.checks = rules::checks(&mut Planner::new(known, &[]), &Arc::new(schema.clone()), checks)?;
+    }
     Ok((schema, sequences))
 }
 
@@ -55,35 +62,79 @@ fn sequence_name(table: &str, column: &str) -> String {
     format!("{table}_{column}_seq")
 }
 
-fn new_key(schema: &Schema, key: &Key) -> Result<data::Key, SqlError> {
-    let mut columns = Vec::new();
-    for name in &key.columns {
-        let missing = || SqlError::new("42703", format!("column \"{name}\" named in key does not exist"));
-        let at = schema.columns.iter().position(|column| column.name == *name).ok_or_else(missing)?;
-        if columns.contains(&at) {
-            let kind = if key.primary { "primary key" } else { "unique" };
-            let text = format!("column \"{name}\" appears twice in {kind} constraint");
-            return Err(SqlError::new("42701", text));
+fn new_key(planner: &mut Planner<'_>, schema: &Schema, key: &Key) -> Result<data::Key, SqlError> {
+    for name in key.columns.iter().filter_map(bare_name) {
+        if !schema.columns.iter().any(|column| column.name == name) {
+            let text = format!("column \"{name}\" named in key does not exist");
+            return Err(SqlError::new("42703", text));
         }
-        columns.push(at);
     }
+    let names: Vec<String> = key.columns.iter().map(name_of).collect();
     let name = key.name.clone().unwrap_or_else(|| match key.primary {
         true => format!("{}_pkey", schema.name),
-        false => format!("{}_{}_key", schema.name, key.columns.join("_")),
+        false => format!("{}_{}_key", schema.name, names.join("_")),
     });
-    Ok(data::Key { name, primary: key.primary, columns })
+    ruled(planner, schema, key, name)
 }
 
-/// The key of a new unique index.
-pub(super) fn new_index(schema: &Schema, key: &Key) -> Result<data::Key, SqlError> {
-    for name in &key.columns {
-        if !schema.columns.iter().any(|column| column.name == *name) {
-            return Err(SqlError::new("42703", format!("column \"{name}\" does not exist")));
-        }
+fn bare_name(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Column { name, .. } => Some(name),
+        _ => None,
     }
-    let name = key.name.clone().unwrap_or_else(|| format!("{}_{}_idx", schema.name, key.columns.join("_")));
-    let key = Key { name: Some(name), primary: false, columns: key.columns.clone() };
-    new_key(schema, &key)
+}
+
+/// A unique index with what it has beside columns.
+fn ruled(planner: &mut Planner<'_>, schema: &Schema, key: &Key, name: String) -> Result<data::Key, SqlError> {
+    let Ruled { columns, values, filter } =
+        Ruled::of(planner, &Arc::new(schema.clone()), &key.columns, key.filter.as_ref())?;
+    if let Some(at) = columns.iter().enumerate().find(|(nth, at)| columns[..*nth].contains(at)) {
+        let name = &schema.columns[*at.1].name;
+        let kind = if key.primary { "primary key" } else { "unique" };
+        let text = format!("column \"{name}\" appears twice in {kind} constraint");
+        return Err(SqlError::new("42701", text));
+    }
+    let rules = (!values.is_empty() || filter.is_some()).then(|| Box::new(KeyRules { values, filter }));
+    Ok(data::Key { name, primary: key.primary, columns, rules })
+}
+
+/// The key of a new unique index; none for one that is not unique, whose expressions are only read.
+pub(super) fn new_index(
+    planner: &mut Planner<'_>,
+    schema: &Arc<Schema>,
+    unique: bool,
+    key: &Key,
+) -> Result<Option<data::Key>, SqlError> {
+    let scope = Scope::of_table(schema);
+    for column in &key.columns {
+        planner.expr(&scope, column, None)?;
+    }
+    if !unique {
+        if let Some(filter) = &key.filter {
+            planner.truth(&scope, filter, "WHERE")?;
+        }
+        return Ok(None);
+    }
+    let names: Vec<String> = key.columns.iter().map(name_of).collect();
+    let name = key.name.clone().unwrap_or_else(|| format!("{}_{}_idx", schema.name, names.join("_")));
+    ruled(planner, schema, key, name).map(Some)
+}
+
+/// A new function in SQL, whose expression is read once.
+pub(super) fn new_routine(
+    planner: &mut Planner<'_>,
+    name: &str,
+    params: &[(String, TypeName)],
+    returns: &TypeName,
+    body: &str,
+) -> Result<Routine, SqlError> {
+    let named = |(name, ty): &(String, TypeName)| Ok((name.clone(), planner.known.ty(ty)?));
+    let params: Vec<(String, Type)> = params.iter().map(named).collect::<Result<_, SqlError>>()?;
+    let returns = planner.known.ty(returns)?;
+    let routine = Routine { name: name.to_owned(), params, returns, body: body.to_owned() };
+    let nulls = vec![Expr::Null; routine.params.len()];
+    planner.routine(&Scope::default(), &routine, &nulls)?;
+    Ok(routine)
 }
 
 fn new_column(known: Known<'_>, table: &str, column: &Column) -> Result<data::Column, SqlError> {
@@ -115,6 +166,13 @@ fn default(known: Known<'_>, name: &str, ty: Type, expr: &Expr) -> Result<Column
         other => other,
     };
     match inner {
+        Typed::Call(Function::RandomUuid, _) if ty == Type::Uuid => Ok(ColumnDefault::Uuid),
+        Typed::Binary { operator: Operator::Plus, left, right, .. } if is_point => match (*left, *right) {
+            (Typed::Call(Function::Now, _), Typed::Const(Value::Span(span))) => {
+                Ok(ColumnDefault::After(span))
+            }
+            _ => Err(refused()),
+        },
         Typed::Call(Function::Now, _) if is_point => Ok(ColumnDefault::Now),
         Typed::Call(Function::ClockTimestamp, _) if is_point => Ok(ColumnDefault::Clock),
         // The only time zone is UTC.

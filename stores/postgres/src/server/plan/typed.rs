@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::function::Function;
 use super::system::System;
 use crate::protocol::{Type, Value};
-use crate::server::data::{Key, Schema};
+use crate::server::data::{Key, Routine, Schema};
 use crate::server::sql::{Operator, RowLock, Sequence, Statement, Strength};
 
 /// The names and types of the columns of a result.
@@ -34,7 +34,7 @@ impl Plan {
         }
         match &self.kind {
             Kind::Query(Query { items, from: None, wide: None, .. }) => {
-                !self.subqueries.is_empty() || items.iter().any(Typed::calls)
+                !self.subqueries.is_empty() || items.iter().any(|item| item.calls() || item.reads_labels())
             }
             kind => matches!(kind, Kind::Query(_)),
         }
@@ -66,9 +66,18 @@ pub(crate) enum Kind {
         name: String,
         ty: Type,
     },
+    CreateEnum {
+        name: String,
+        labels: Vec<String>,
+    },
+    CreateRoutine {
+        routine: Arc<Routine>,
+        replaces: bool,
+    },
+    /// A unique index; without a key one that is not unique, and that nothing depends on.
     CreateIndex {
         schema: Arc<Schema>,
-        key: Key,
+        key: Option<Key>,
         if_not_exists: bool,
     },
     Insert(Insert),
@@ -100,6 +109,8 @@ pub(crate) struct Insert {
     pub(crate) schema: Arc<Schema>,
     /// Rows with a value for each column.
     pub(crate) rows: Vec<Vec<Typed>>,
+    /// The subquery whose rows the one row is computed of.
+    pub(crate) from: Option<usize>,
     pub(crate) arbiter: Arbiter,
     pub(crate) returning: Option<Vec<Typed>>,
 }
@@ -151,6 +162,8 @@ impl Query {
                     || sorts(&wide.order)
                     || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
                     || wide.aggregates.iter().filter_map(|(_, value)| value.as_ref()).any(reads)
+                    || wide.sets.iter().any(reads)
+                    || wide.numbers.iter().any(|one| one.partition.iter().any(reads) || sorts(&one.order))
             })
     }
 }
@@ -163,9 +176,22 @@ pub(crate) struct Wide {
     pub(crate) filter: Option<Typed>,
     /// The aggregates; they are the columns that the items name, if there are any.
     pub(crate) aggregates: Vec<(Aggregate, Option<Typed>)>,
+    /// What the rows are numbered by; the numbers come behind its columns.
+    pub(crate) numbers: Vec<Numbering>,
+    /// Arrays whose elements make rows of each row; they come behind its columns.
+    pub(crate) sets: Vec<Typed>,
     pub(crate) distinct: bool,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limit: Option<Typed>,
+}
+
+/// How rows are numbered: those of the same values together, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    pub(crate) partition: Vec<Typed>,
+    pub(crate) order: Vec<SortKey>,
+    /// True if each is given the number of all of them.
+    pub(crate) counts: bool,
 }
 
 /// A table of a statement with several.
@@ -187,6 +213,10 @@ pub(crate) enum Origin {
     Catalogue(System),
     /// The elements of an array.
     Unnest(Typed),
+    /// The objects of an array of JSON.
+    Records(Typed, Columns),
+    /// The rows of these subqueries one after another; where not true, each row once.
+    Queries(Vec<(bool, usize)>),
 }
 
 /// A value of all rows.
@@ -195,6 +225,8 @@ pub(crate) enum Aggregate {
     Count,
     Max,
     Min,
+    /// All values, nulls among them, as an array.
+    Array,
 }
 
 impl Aggregate {
@@ -203,6 +235,7 @@ impl Aggregate {
             "count" => Some(Aggregate::Count),
             "max" => Some(Aggregate::Max),
             "min" => Some(Aggregate::Min),
+            "array_agg" => Some(Aggregate::Array),
             _ => None,
         }
     }
@@ -236,6 +269,8 @@ pub(crate) enum Typed {
     Excluded(usize),
     /// A column of the row around a subquery.
     Outer(usize),
+    /// True if an INSERT has changed a row that was there.
+    Updated,
     Call(Function, Vec<Typed>),
     Binary {
         operator: Operator,
@@ -247,11 +282,15 @@ pub(crate) enum Typed {
     Or(Box<Typed>, Box<Typed>),
     Not(Box<Typed>),
     IsNull(Box<Typed>),
+    /// IS DISTINCT FROM.
+    Distinct(Box<Typed>, Box<Typed>),
     In(Box<Typed>, Vec<Typed>),
     Case(Vec<(Typed, Typed)>, Option<Box<Typed>>),
     Convert(Box<Typed>, Type),
     /// The subquery of this number.
     Subquery(usize),
+    /// The values of the subquery of this number as an array.
+    ArrayQuery(usize),
     /// True if a value is among those of the subquery of this number.
     InQuery(Box<Typed>, usize),
     /// True if the subquery of this number has a row.
@@ -276,12 +315,15 @@ impl Typed {
             | Typed::Column(_)
             | Typed::Excluded(_)
             | Typed::Outer(_)
+            | Typed::Updated
             | Typed::Exists(_)
+            | Typed::ArrayQuery(_)
             | Typed::Subquery(_) => false,
             Typed::Call(_, args) => args.iter().any(|arg| arg.any(is)),
-            Typed::Binary { left, right, .. } | Typed::And(left, right) | Typed::Or(left, right) => {
-                left.any(is) || right.any(is)
-            }
+            Typed::Binary { left, right, .. }
+            | Typed::And(left, right)
+            | Typed::Or(left, right)
+            | Typed::Distinct(left, right) => left.any(is) || right.any(is),
             Typed::Not(inner)
             | Typed::IsNull(inner)
             | Typed::Convert(inner, _)
@@ -305,6 +347,11 @@ impl Typed {
         self.any(&|part| matches!(part, Typed::Call(..)))
     }
 
+    /// True if a text is read as a label of an enum, which is not done before the statement is executed.
+    fn reads_labels(&self) -> bool {
+        self.any(&|part| matches!(part, Typed::Convert(_, Type::Enum(_))))
+    }
+
     /// True if it has the same value for every row.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.any(&|part| {
@@ -312,7 +359,9 @@ impl Typed {
                 part,
                 Typed::Column(_)
                     | Typed::Excluded(_)
+                    | Typed::Updated
                     | Typed::Outer(_)
+                    | Typed::ArrayQuery(_)
                     | Typed::Subquery(_)
                     | Typed::InQuery(..)
                     | Typed::Exists(_)

@@ -9,7 +9,7 @@ use picklock_model::ids::Origin;
 use super::wire::{self, FromPrimary};
 use crate::link::Link;
 use crate::protocol::timestamp;
-use crate::server::journal::Record;
+use crate::server::record::Record;
 use crate::server::shared::Server;
 
 /// `wal_receiver_timeout`: a primary that says nothing for so long is given up.

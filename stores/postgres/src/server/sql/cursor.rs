@@ -1,53 +1,8 @@
 //! A place in the tokens of a text, and what may be asked of it.
 
 use super::lexer::{Kind, Token, error_at, tokens};
+use super::words::RESERVED;
 use crate::protocol::SqlError;
-
-/// Words that cannot be a name unless quoted, of those that this grammar has at places where a name can stand.
-const RESERVED: [&str; 42] = [
-    "all",
-    "and",
-    "as",
-    "asc",
-    "case",
-    "create",
-    "default",
-    "desc",
-    "do",
-    "else",
-    "end",
-    "false",
-    "fetch",
-    "for",
-    "from",
-    "group",
-    "having",
-    "in",
-    "into",
-    "is",
-    "like",
-    "limit",
-    "not",
-    "null",
-    "offset",
-    "on",
-    "or",
-    "order",
-    "primary",
-    "returning",
-    "select",
-    "then",
-    "to",
-    "true",
-    "union",
-    "unique",
-    "user",
-    "using",
-    "when",
-    "where",
-    "window",
-    "with",
-];
 
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -55,11 +10,13 @@ pub(super) struct Cursor<'a> {
     next: usize,
     /// How deep in parentheses it is.
     pub(super) depth: u32,
+    /// True in the body of a function, whose arguments have names and numbers.
+    pub(super) in_body: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Result<Cursor<'a>, SqlError> {
-        Ok(Cursor { text, tokens: tokens(text)?, next: 0, depth: 0 })
+        Ok(Cursor { text, tokens: tokens(text)?, next: 0, depth: 0, in_body: false })
     }
 
     pub(super) fn peek(&self) -> Option<&Token<'a>> {
@@ -68,6 +25,15 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn step(&mut self) {
         self.next += 1;
+    }
+
+    pub(super) fn place(&self) -> usize {
+        self.next
+    }
+
+    /// Goes back to a place where it was.
+    pub(super) fn back_to(&mut self, place: usize) {
+        self.next = place;
     }
 
     pub(super) fn is_at_end(&self) -> bool {
@@ -80,6 +46,12 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn is_sign(&self, sign: &str) -> bool {
         matches!(self.peek(), Some(Token { kind: Kind::Sign, text, .. }) if *text == sign)
+    }
+
+    /// What the next token stands for, if it is one of these signs.
+    pub(super) fn sign_of<T: Copy>(&self, signs: &[(&str, T)]) -> Option<T> {
+        let Some(Token { kind: Kind::Sign, text, .. }) = self.peek() else { return None };
+        signs.iter().find(|(sign, _)| sign == text).map(|(_, meaning)| *meaning)
     }
 
     /// True if the token after the next one is this sign.
@@ -146,10 +118,20 @@ impl<'a> Cursor<'a> {
         Ok(name)
     }
 
+    /// The name of a column of a result, which may be any word.
+    pub(super) fn label(&mut self) -> Result<String, SqlError> {
+        let label = match self.peek().map(|token| &token.kind) {
+            Some(Kind::Word(word) | Kind::Name(word)) => word.clone(),
+            _ => return Err(self.error()),
+        };
+        self.next += 1;
+        Ok(label)
+    }
+
     /// The name that comes next, if one does.
     pub(super) fn name_if_any(&self) -> Option<String> {
         match self.peek().map(|token| &token.kind) {
-            Some(Kind::Word(word)) if !RESERVED.contains(&word.as_str()) => Some(word.clone()),
+            Some(Kind::Word(word)) if RESERVED.binary_search(&word.as_str()).is_err() => Some(word.clone()),
             Some(Kind::Name(name)) => Some(name.clone()),
             _ => None,
         }

@@ -4,8 +4,9 @@
 
 use super::cursor::Cursor;
 use super::lexer::Kind;
-use super::syntax::{Expr, Operator, TypeName};
-use crate::protocol::{Element, SqlError, Type};
+use super::primary::primary;
+use super::syntax::{Expr, Operator};
+use crate::protocol::SqlError;
 
 /// How deep parentheses may go.
 const DEPTH_MAX: u32 = 50;
@@ -40,16 +41,24 @@ fn negation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     Ok((0..count).fold(value, |value, _| Expr::Not(Box::new(value))))
 }
 
-/// `value IS NULL`, `value IS TRUE`.
+/// `value IS NULL`, `value IS TRUE`, `value IS DISTINCT FROM other`.
 fn test(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut value = comparison(at)?;
     while at.takes("is") {
         let not = at.takes("not");
-        if !at.takes("null") {
-            at.refuse(&["true", "false", "unknown", "distinct"])?;
-            return Err(at.error());
-        }
-        value = Expr::IsNull(Box::new(value));
+        let is =
+            |value, truth| Expr::Not(Box::new(Expr::Distinct(Box::new(value), Box::new(Expr::Bool(truth)))));
+        value = if at.takes("null") || at.takes("unknown") {
+            Expr::IsNull(Box::new(value))
+        } else if at.takes("true") {
+            is(value, true)
+        } else if at.takes("false") {
+            is(value, false)
+        } else {
+            at.word("distinct")?;
+            at.word("from")?;
+            Expr::Distinct(Box::new(value), Box::new(comparison(at)?))
+        };
         if not {
             value = Expr::Not(Box::new(value));
         }
@@ -69,27 +78,58 @@ const COMPARISONS: [(&str, Operator); 7] = [
 
 fn comparison(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let left = membership(at)?;
-    let found = COMPARISONS.into_iter().find(|(sign, _)| at.takes_sign(sign));
-    let Some((_, operator)) = found else { return Ok(left) };
-    at.refuse(&["all", "some"])?;
-    if at.takes("any") {
+    let Some(operator) = at.sign_of(&COMPARISONS) else { return Ok(left) };
+    at.step();
+    at.refuse(&["some"])?;
+    let all = at.is_word("all");
+    if all || at.is_word("any") {
+        at.step();
         at.sign("(")?;
         at.refuse(&["select"])?;
         let array = Box::new(expr(at)?);
         at.sign(")")?;
-        return Ok(Expr::Any { operator, value: Box::new(left), array });
+        // What holds for all does not fail for any.
+        let operator = if all { opposite(operator) } else { operator };
+        let any = Expr::Any { operator, value: Box::new(left), array };
+        return Ok(if all { Expr::Not(Box::new(any)) } else { any });
     }
     Ok(Expr::Binary { operator, left: Box::new(left), right: Box::new(membership(at)?) })
+}
+
+fn opposite(operator: Operator) -> Operator {
+    match operator {
+        Operator::Equal => Operator::Unequal,
+        Operator::Unequal => Operator::Equal,
+        Operator::Less => Operator::GreaterOrEqual,
+        Operator::LessOrEqual => Operator::Greater,
+        Operator::Greater => Operator::LessOrEqual,
+        _ => Operator::Less,
+    }
 }
 
 /// `value IN (...)`.
 fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let value = concatenation(at)?;
-    at.refuse(&["like", "ilike", "between", "similar"])?;
+    if !matches!(at.peek().map(|token| &token.kind), Some(Kind::Word(_))) {
+        return Ok(value);
+    }
+    at.refuse(&["like", "ilike", "similar"])?;
     let not = at.is_word("not");
     if not {
         at.step();
-        at.refuse(&["like", "ilike", "between", "similar"])?;
+        at.refuse(&["like", "ilike", "similar"])?;
+    }
+    if at.takes("between") {
+        at.refuse(&["symmetric"])?;
+        let low = Box::new(concatenation(at)?);
+        at.word("and")?;
+        let high = Box::new(concatenation(at)?);
+        let compare =
+            |operator, right| Box::new(Expr::Binary { operator, left: Box::new(value.clone()), right });
+        let between = Expr::And(compare(Operator::GreaterOrEqual, low), compare(Operator::LessOrEqual, high));
+        return Ok(if not { Expr::Not(Box::new(between)) } else { between });
+    }
+    if not {
         at.word("in")?;
     } else if !at.takes("in") {
         return Ok(value);
@@ -100,280 +140,68 @@ fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         at.sign(")")?;
         Expr::InQuery(Box::new(value), select)
     } else {
-        Expr::In(Box::new(value), list(at)?)
+        Expr::In(Box::new(value), at.list()?)
     };
     Ok(if not { Expr::Not(Box::new(found)) } else { found })
 }
 
-/// Expressions up to a closing parenthesis.
-fn list(at: &mut Cursor<'_>) -> Result<Vec<Expr>, SqlError> {
-    let mut list = vec![expr(at)?];
-    while at.takes_sign(",") {
-        list.push(expr(at)?);
+impl Cursor<'_> {
+    /// An expression.
+    pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
+        expr(self)
     }
-    at.sign(")")?;
-    Ok(list)
+
+    /// An expression without comparisons and truth values, as it may stand before a constraint.
+    pub(super) fn plain_expr(&mut self) -> Result<Expr, SqlError> {
+        concatenation(self)
+    }
+
+    /// Expressions up to a closing parenthesis.
+    pub(super) fn list(&mut self) -> Result<Vec<Expr>, SqlError> {
+        let mut list = vec![self.expr()?];
+        while self.takes_sign(",") {
+            list.push(self.expr()?);
+        }
+        self.sign(")")?;
+        Ok(list)
+    }
 }
 
+/// Operators of no other level.
+const OTHERS: [(&str, Operator); 5] = [
+    ("||", Operator::Concat),
+    ("->", Operator::Member),
+    ("->>", Operator::MemberText),
+    ("?", Operator::Has),
+    ("~", Operator::Matches),
+];
+
 fn concatenation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let mut left = sum(at)?;
-    while at.takes_sign("||") {
-        left = Expr::Binary { operator: Operator::Concat, left: Box::new(left), right: Box::new(sum(at)?) };
-    }
-    Ok(left)
+    level(at, &OTHERS, sum)
 }
 
 fn sum(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let mut left = product(at)?;
-    loop {
-        let operator = match (at.is_sign("+"), at.is_sign("-")) {
-            (true, _) => Operator::Plus,
-            (_, true) => Operator::Minus,
-            _ => return Ok(left),
-        };
-        at.step();
-        left = Expr::Binary { operator, left: Box::new(left), right: Box::new(product(at)?) };
-    }
+    level(at, &[("+", Operator::Plus), ("-", Operator::Minus)], product)
 }
 
 fn product(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let mut left = primary(at)?;
-    loop {
-        if ["/", "%", "^"].iter().any(|sign| at.is_sign(sign)) {
-            return Err(SqlError::unsupported("this operator"));
-        }
-        if !at.takes_sign("*") {
-            return Ok(left);
-        }
-        let right = Box::new(primary(at)?);
-        left = Expr::Binary { operator: Operator::Times, left: Box::new(left), right };
-    }
+    level(at, &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)], power)
 }
 
-/// An operand with its casts and its time zone.
-pub(super) fn primary(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let mut value = operand(at)?;
-    loop {
-        if at.takes_sign("::") {
-            value = Expr::Cast(Box::new(value), ty(at)?);
-        } else if at.takes_all(&["at", "time", "zone"]) {
-            let zone = operand(at)?;
-            value = Expr::Call { name: "timezone".to_owned(), args: vec![zone, value] };
-        } else {
-            return Ok(value);
-        }
-    }
+fn power(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    level(at, &[("^", Operator::Power)], primary)
 }
 
-fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let Some(token) = at.peek().cloned() else { return Err(at.error()) };
-    match token.kind {
-        Kind::Number => {
-            at.step();
-            number(token.text)
-        }
-        Kind::Quoted(text) => {
-            at.step();
-            Ok(Expr::Quoted(text))
-        }
-        Kind::Param(0) => Err(SqlError::new("42P02", "there is no parameter $0")),
-        Kind::Param(nth) => {
-            at.step();
-            Ok(Expr::Param(nth))
-        }
-        Kind::Sign if token.text == "-" => {
-            at.step();
-            match at.peek().map(|token| (token.kind == Kind::Number, token.text)) {
-                Some((true, digits)) => {
-                    at.step();
-                    number(&format!("-{digits}"))
-                }
-                _ => Err(SqlError::unsupported("a sign before anything but a number")),
-            }
-        }
-        Kind::Sign if token.text == "(" => {
-            at.step();
-            if at.is_word("select") {
-                let inner = Expr::Subquery(Box::new(at.select()?));
-                at.sign(")")?;
-                return Ok(inner);
-            }
-            let inner = expr(at)?;
-            if at.is_sign(",") {
-                return Err(SqlError::unsupported("a row of values"));
-            }
-            at.sign(")")?;
-            Ok(inner)
-        }
-        Kind::Sign => Err(at.error()),
-        Kind::Word(_) | Kind::Name(_) => named(at),
-    }
-}
-
-/// A truth value, a function, a column, or what begins with a word of the language.
-fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    for (word, value) in [("null", Expr::Null), ("true", Expr::Bool(true)), ("false", Expr::Bool(false))] {
-        if at.takes(word) {
-            return Ok(value);
-        }
-    }
-    if at.takes("exists") {
-        at.sign("(")?;
-        if !at.is_word("select") {
-            return Err(at.error());
-        }
-        let select = Box::new(at.select()?);
-        at.sign(")")?;
-        return Ok(Expr::Exists(select));
-    }
-    at.refuse(&["array", "row", "any", "extract", "not"])?;
-    if at.takes("current_timestamp") {
-        return Ok(Expr::Call { name: "current_timestamp".to_owned(), args: Vec::new() });
-    }
-    if at.takes("case") {
-        return case(at);
-    }
-    if at.is_word("cast") && at.is_sign_after("(") {
+/// Operands with operators of one level between them, the first ones first.
+fn level(
+    at: &mut Cursor<'_>,
+    operators: &[(&str, Operator)],
+    operand: fn(&mut Cursor<'_>) -> Result<Expr, SqlError>,
+) -> Result<Expr, SqlError> {
+    let mut left = operand(at)?;
+    while let Some(operator) = at.sign_of(operators) {
         at.step();
-        at.step();
-        let value = expr(at)?;
-        at.word("as")?;
-        let ty = ty(at)?;
-        at.sign(")")?;
-        return Ok(Expr::Cast(Box::new(value), ty));
+        left = Expr::Binary { operator, left: Box::new(left), right: Box::new(operand(at)?) };
     }
-    for (word, ty) in [
-        ("interval", Type::Interval),
-        ("timestamp", Type::Timestamp),
-        ("timestamptz", Type::Timestamptz),
-        ("uuid", Type::Uuid),
-    ] {
-        if at.is_word(word)
-            && let Some(text) = at.quoted_after().map(str::to_owned)
-        {
-            at.step();
-            at.step();
-            return Ok(Expr::Cast(Box::new(Expr::Quoted(text)), TypeName::Known(ty)));
-        }
-    }
-    let mut name = at.name()?;
-    if name == "pg_catalog" && at.takes_sign(".") {
-        name = at.name()?;
-        if !at.is_sign("(") {
-            return Err(SqlError::unsupported("a qualified name of this form"));
-        }
-    }
-    if at.takes_sign("(") {
-        return call(at, name);
-    }
-    if at.takes_sign(".") {
-        if at.is_sign("*") {
-            return Err(SqlError::unsupported("all columns of a named table"));
-        }
-        let column = at.name()?;
-        if at.is_sign("(") || at.is_sign(".") {
-            return Err(SqlError::unsupported("a qualified name of this form"));
-        }
-        return Ok(Expr::Column { table: Some(name), name: column });
-    }
-    Ok(Expr::Column { table: None, name })
-}
-
-/// A call, from behind its opening parenthesis on.
-fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
-    if name == "make_interval" {
-        // Of its arguments this one alone.
-        if !at.takes("secs") || !at.takes_sign("=>") {
-            return Err(SqlError::unsupported("make_interval of anything but secs"));
-        }
-    }
-    if name == "count" && at.takes_sign("*") {
-        at.sign(")")?;
-        at.refuse(&["filter", "over"])?;
-        return Ok(Expr::CountRows);
-    }
-    at.refuse(&["distinct"])?;
-    let args = if at.takes_sign(")") { Vec::new() } else { list(at)? };
-    at.refuse(&["filter", "over", "within"])?;
-    Ok(Expr::Call { name, args })
-}
-
-fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    if !at.is_word("when") {
-        return Err(SqlError::unsupported("CASE of a value"));
-    }
-    let mut arms = Vec::new();
-    while at.takes("when") {
-        let condition = expr(at)?;
-        at.word("then")?;
-        arms.push((condition, expr(at)?));
-    }
-    let otherwise = if at.takes("else") { Some(Box::new(expr(at)?)) } else { None };
-    at.word("end")?;
-    Ok(Expr::Case { arms, otherwise })
-}
-
-/// A type that is known, or the name of a domain.
-pub(super) fn ty(at: &mut Cursor<'_>) -> Result<TypeName, SqlError> {
-    let mut name = at.name()?;
-    if (name == "pg_catalog" || name == "public") && at.takes_sign(".") {
-        name = at.name()?;
-    }
-    let ty = match name.as_str() {
-        "text" => Type::Text,
-        "varchar" => length(at)?,
-        "character" => {
-            at.word("varying")?;
-            length(at)?
-        }
-        "smallint" | "int2" => Type::Int2,
-        "int" | "integer" | "int4" => Type::Int4,
-        "bigint" | "int8" => Type::Int8,
-        "bool" | "boolean" => Type::Bool,
-        "timestamptz" => Type::Timestamptz,
-        "timestamp" if at.is_sign("(") => return Err(SqlError::unsupported("a precision of time")),
-        "timestamp" if at.takes_all(&["with", "time", "zone"]) => Type::Timestamptz,
-        "timestamp" => {
-            at.takes_all(&["without", "time", "zone"]);
-            Type::Timestamp
-        }
-        "interval" => Type::Interval,
-        "uuid" => Type::Uuid,
-        "bytea" => Type::Bytea,
-        "jsonb" => Type::Jsonb,
-        "oid" => Type::Oid,
-        "regtype" => Type::Regtype,
-        _ if at.is_sign("[") || at.is_sign("(") => {
-            return Err(SqlError::unsupported(format!("type \"{name}\"")));
-        }
-        _ => return Ok(TypeName::Domain(name)),
-    };
-    if at.is_sign("(") {
-        return Err(SqlError::unsupported("this form of a type"));
-    }
-    if at.takes_sign("[") {
-        at.sign("]")?;
-        let bare = !matches!(ty, Type::Varchar(Some(_)));
-        let element = Element::of(ty).filter(|_| bare && !at.is_sign("["));
-        let array = element.map(|element| TypeName::Known(Type::Array(element)));
-        return array.ok_or_else(|| SqlError::unsupported("an array of this type"));
-    }
-    Ok(TypeName::Known(ty))
-}
-
-fn length(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
-    if !at.takes_sign("(") {
-        return Ok(Type::Varchar(None));
-    }
-    let len = match primary(at)? {
-        Expr::Int(len) => u32::try_from(len).ok().filter(|len| (1..=10_485_760).contains(len)),
-        _ => None,
-    };
-    let len = len.ok_or_else(|| SqlError::new("22023", "length for type varchar must be at least 1"))?;
-    at.sign(")")?;
-    Ok(Type::Varchar(Some(len)))
-}
-
-fn number(digits: &str) -> Result<Expr, SqlError> {
-    digits.parse().map(Expr::Int).map_err(|_| SqlError::unsupported("a number that is no bigint"))
+    Ok(left)
 }

@@ -25,11 +25,19 @@ pub(super) enum Kind {
     Sign,
 }
 
-/// Two-character signs before their beginnings.
-const SIGNS: [&str; 23] = [
-    "::", "=>", "<=", ">=", "<>", "!=", "||", "(", ")", ",", ";", "=", "<", ">", "+", "-", "*", ".", "/",
-    "[", "]", "%", "^",
-];
+/// The length of the sign at the beginning of a text.
+fn sign(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let second = bytes.get(1).copied().unwrap_or(0);
+    Some(match (bytes.first()?, second) {
+        (b'-', b'>') if bytes.get(2) == Some(&b'>') => 3,
+        (b':', b':') | (b'=', b'>') | (b'<', b'=') | (b'>', b'=') | (b'<', b'>') | (b'!', b'=') => 2,
+        (b'|', b'|') | (b'-', b'>') => 2,
+        (b'(' | b')' | b',' | b';' | b'=' | b'<' | b'>' | b'+' | b'-' | b'*' | b'.' | b'/', _) => 1,
+        (b'[' | b']' | b'%' | b'^' | b'?' | b':' | b'~', _) => 1,
+        _ => return None,
+    })
+}
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {
     let mut tokens = Vec::new();
@@ -41,6 +49,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {
         let (kind, len) = match first {
             '\'' => quoted(text, at, '\'').map(|(text, len)| (Kind::Quoted(text), len))?,
             '"' => quoted(text, at, '"').map(|(text, len)| (Kind::Name(text), len))?,
+            '$' if !rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                dollar_quoted(text, at).map(|(text, len)| (Kind::Quoted(text), len))?
+            }
             '$' => {
                 let len = 1 + run(&rest[1..], |c| c.is_ascii_digit());
                 let number = rest[1..len].parse::<u16>().map_err(|_| error_at(text, at, &rest[..len]))?;
@@ -54,8 +65,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {
                 let len = run(rest, |c| c.is_alphanumeric() || c == '_' || c == '$');
                 (Kind::Word(rest[..len].to_lowercase()), len)
             }
-            c => match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-                Some(sign) => (Kind::Sign, sign.len()),
+            c => match sign(rest) {
+                Some(len) => (Kind::Sign, len),
                 None => return Err(error_at(text, at, &rest[..c.len_utf8()])),
             },
         };
@@ -103,6 +114,19 @@ fn quoted(text: &str, at: usize, quote: char) -> Result<(String, usize), SqlErro
     }
     let what = if quote == '\'' { "quoted string" } else { "quoted identifier" };
     Err(unterminated(text, at, what, rest))
+}
+
+/// The text between `$$` and `$$`, or between `$word$` and the same again; and how long that is with them.
+fn dollar_quoted(text: &str, at: usize) -> Result<(String, usize), SqlError> {
+    let rest = &text[at..];
+    let word = run(&rest[1..], |c| c.is_alphanumeric() || c == '_');
+    let (Some(fence), true) = (rest.get(..word + 2), rest[1 + word..].starts_with('$')) else {
+        return Err(error_at(text, at, "$"));
+    };
+    match rest[fence.len()..].find(fence) {
+        Some(len) => Ok((rest[fence.len()..fence.len() + len].to_owned(), len + 2 * fence.len())),
+        None => Err(unterminated(text, at, "dollar-quoted string", rest)),
+    }
 }
 
 fn unterminated(text: &str, at: usize, what: &str, near: &str) -> SqlError {

@@ -1,15 +1,22 @@
 //! The SQL that a session may say: what a text means, before anything is looked up.
 
+mod change;
 mod cursor;
 mod ddl;
 mod expr;
 mod lexer;
 mod parser;
+mod primary;
 mod query;
+mod statement;
 mod syntax;
+mod tables;
+mod types;
+mod words;
 
-pub(crate) use parser::parse;
+pub(crate) use parser::{parse, parse_body};
+pub(crate) use statement::{Check, Column, Generated, Isolation, Key, Sequence, Statement};
 pub(crate) use syntax::{
-    Column, Conflict, Expr, Generated, Insert, Isolation, Item, Key, Operator, Patience, RowLock, Select,
-    Sequence, Statement, Strength, TableRef, TypeName,
+    Conflict, Expr, Insert, Item, Operator, Order, Patience, RowLock, Select, Strength, TableRef,
+    TableSource, Target, TypeName,
 };

@@ -3,16 +3,26 @@
 //! A statement that PostgreSQL knows and this simulation does not is refused as not modelled (0A000) if it begins with a
 //! word that PostgreSQL knows, else as an error of syntax (42601) at the same place as PostgreSQL's.
 
+use super::change::{delete, insert, update};
 use super::cursor::Cursor;
 use super::ddl::create;
 use super::lexer::Kind;
-use super::query::{delete, insert, update};
-use super::syntax::{Isolation, Part, Statement};
+use super::statement::{Isolation, Part, Statement};
 use crate::protocol::SqlError;
 
 /// The statements of a text, those between semicolons that are empty left out.
 pub(crate) fn parse(text: &str) -> Result<Vec<Statement>, SqlError> {
+    statements(Cursor::new(text)?)
+}
+
+/// The statements of the body of a function: an argument by its number is a column of the name `$n`.
+pub(crate) fn parse_body(text: &str) -> Result<Vec<Statement>, SqlError> {
     let mut at = Cursor::new(text)?;
+    at.in_body = true;
+    statements(at)
+}
+
+fn statements(mut at: Cursor<'_>) -> Result<Vec<Statement>, SqlError> {
     let mut statements = Vec::new();
     loop {
         while at.takes_sign(";") {}
@@ -121,13 +131,10 @@ fn with(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     let mut parts: Vec<Part> = Vec::new();
     loop {
         let name = at.name()?;
-        if at.is_sign("(") {
-            return Err(SqlError::unsupported("a list of columns in WITH"));
-        }
+        let columns = if at.is_sign("(") { at.names()? } else { Vec::new() };
         at.word("as")?;
-        if at.is_word("materialized") || at.is_word("not") {
-            return Err(SqlError::unsupported("MATERIALIZED"));
-        }
+        // It is executed as a whole in any case.
+        let _ = at.takes("materialized") || at.takes_all(&["not", "materialized"]);
         at.sign("(")?;
         let statement = about_rows(at)?;
         at.sign(")")?;
@@ -137,7 +144,7 @@ fn with(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
                 format!("WITH query name \"{name}\" specified more than once"),
             ));
         }
-        parts.push(Part { name, statement });
+        parts.push(Part { name, columns, statement });
         if !at.takes_sign(",") {
             break;
         }
@@ -314,6 +321,8 @@ mod tests {
                 "select", "from", "where", "a", "=", "$1", "for", "update", "(", ")", ",", "1", "'x'", "insert", "into",
                 "values", "on", "conflict", "do", "nothing", "set", "::", "text", "create", "table", "-", ";", "\"q\"",
                 "case", "when", "end", "not", "is", "null", "in", "order", "by", "limit", "returning", "interval", "cast",
+                "union", "all", "unnest", "[", "]", ":", "->>", "?", "array", "over", "filter", "distinct", "extract",
+                "type", "enum", "check", "function", "returns", "language", "sql", "index", "unique", "$$", "with", "of",
             ]), 0..14),
         ) {
             let _ = parse(&words.join(" "));

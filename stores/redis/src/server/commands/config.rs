@@ -167,6 +167,9 @@ impl Node {
             _ => {}
         }
         self.replication.configure(name, &value);
+        if let Some(cluster) = self.cluster.as_deref_mut() {
+            cluster.settings.configure(name, &value);
+        }
         self.config.set.insert(name, value);
         self.look_away();
     }

@@ -31,7 +31,11 @@ pub(crate) fn select(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<A
         Reply::error("ERR value is out of range, value must between -2147483648 and 2147483647")
     })?;
     let database = usize::try_from(database).ok().filter(|database| *database < DATABASES);
-    node.session_mut(id).database = database.ok_or(out_of_range)?;
+    let database = database.ok_or(out_of_range)?;
+    if node.cluster.is_some() && database != 0 {
+        return Err(Reply::error("ERR SELECT is not allowed in cluster mode"));
+    }
+    node.session_mut(id).database = database;
     Ok(Reply::OK.into())
 }
 
@@ -64,6 +68,8 @@ pub(crate) fn reset(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<Answe
     session.protocol = Protocol::Two;
     session.name.clear();
     session.authenticated = open;
+    session.asking = false;
+    session.reads_replicas = false;
     Ok(Reply::Status("RESET".into()).into())
 }
 
@@ -80,7 +86,8 @@ pub(crate) fn hello_command(node: &mut Node, id: SessionId, args: &[&[u8]]) -> R
         ));
     }
     let version = node.store.version;
-    options.apply(node.session_mut(id), "standalone", Some(role), version).map(Answer::from)
+    let mode = if node.cluster.is_some() { "cluster" } else { "standalone" };
+    options.apply(node.session_mut(id), mode, Some(role), version).map(Answer::from)
 }
 
 /// Answers HELLO for a Sentinel, which has no role.
@@ -146,8 +153,8 @@ impl<'a> Options<'a> {
         let protocol = if self.protocol == Protocol::Three { 3 } else { 2 };
         let pair = |name: &str, value: Reply| (Reply::text(name), value);
         let mut pairs = vec![
-            pair("server", Reply::text("redis")),
-            pair("version", Reply::text(version.text())),
+            pair("server", Reply::text(version.of_valkey().map_or("redis", |_| "valkey"))),
+            pair("version", Reply::text(version.of_valkey().unwrap_or(version.text()))),
             pair("proto", Reply::Integer(protocol)),
             pair("id", Reply::Integer(session.id.number())),
             pair("mode", Reply::text(mode)),
@@ -156,9 +163,4 @@ impl<'a> Options<'a> {
         pairs.push(pair("modules", Reply::Array(Vec::new())));
         Ok(Reply::Map(pairs))
     }
-}
-
-/// The commands of a cluster, on a node that belongs to none.
-pub(crate) fn no_cluster(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
-    Err(Reply::error("ERR This instance has cluster support disabled"))
 }

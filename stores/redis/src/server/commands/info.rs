@@ -63,11 +63,16 @@ fn server(node: &Node, text: &mut String) {
     let micros = node.store.now.as_nanos() / 1_000;
     let hz = node.parameter_named("hz");
     lines(text, &[("redis_version", &node.store.version.text())]);
+    if let Some(valkey) = node.store.version.of_valkey() {
+        lines(text, &[("server_name", &"valkey"), ("valkey_version", &valkey)]);
+    }
     text.push_str(constant!(
         "redis_git_sha1": "00000000",
         "redis_git_dirty": 0,
         "redis_build_id": "0",
-        "redis_mode": "standalone",
+    ));
+    lines(text, &[("redis_mode", &if node.cluster.is_some() { "cluster" } else { "standalone" })]);
+    text.push_str(constant!(
         "os": "Linux x86_64",
         "arch_bits": 64,
         "monotonic_clock": "POSIX clock_gettime",
@@ -368,8 +373,8 @@ fn errorstats(node: &Node, text: &mut String) {
     }
 }
 
-fn cluster(_: &Node, text: &mut String) {
-    text.push_str(constant!("cluster_enabled": 0));
+fn cluster(node: &Node, text: &mut String) {
+    lines(text, &[("cluster_enabled", &u8::from(node.cluster.is_some()))]);
 }
 
 fn keyspace(node: &Node, text: &mut String) {

@@ -8,6 +8,8 @@ pub(crate) mod bitfield;
 pub(crate) mod bits;
 pub(crate) mod blocking;
 pub(crate) mod client;
+pub(crate) mod cluster;
+pub(crate) mod conditions;
 pub(crate) mod config;
 pub(crate) mod connection;
 pub(crate) mod counters;

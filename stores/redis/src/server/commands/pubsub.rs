@@ -83,14 +83,22 @@ fn confirm(node: &mut Node, id: SessionId, kind: ChannelKind, word: &str, name: 
 
 pub(crate) fn publish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let heard = node.spread(args[1], args[2], false);
-    node.store.propagate(args);
+    pass_on(node, args, false);
     Ok(count(heard).into())
 }
 
 pub(crate) fn spublish(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let heard = node.spread(args[1], args[2], true);
-    node.store.propagate(args);
+    pass_on(node, args, true);
     Ok(count(heard).into())
+}
+
+/// In a cluster a message goes over the bus, else to the replicas.
+fn pass_on(node: &mut Node, args: &[&[u8]], sharded: bool) {
+    match node.cluster.as_deref_mut() {
+        Some(cluster) => cluster.spread(sharded, args[1], args[2]),
+        None => node.store.propagate(args),
+    }
 }
 
 pub(crate) fn pubsub(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {

@@ -107,6 +107,11 @@ pub(crate) fn role(node: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer,
 
 /// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds].
 pub(crate) fn failover(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if node.cluster.is_some() {
+        return Err(Reply::error(
+            "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.",
+        ));
+    }
     let ongoing = node.replication.failover.is_some();
     if args.len() == 2 && args[1].eq_ignore_ascii_case(b"ABORT") {
         if !ongoing {
@@ -182,6 +187,9 @@ impl Planned {
 }
 
 pub(crate) fn replicaof(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+    if node.cluster.is_some() {
+        return Err(Reply::error("ERR REPLICAOF not allowed in cluster mode."));
+    }
     if node.replication.failover.is_some() {
         return Err(Reply::error("ERR REPLICAOF not allowed while failing over."));
     }

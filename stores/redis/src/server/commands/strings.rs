@@ -1,8 +1,10 @@
-//! Strings: SET and GET in all their forms (Redis 7.0 `t_string.c`).
+//! Strings: SET and GET in all their forms (Redis 7.0 and 8.4 `t_string.c`).
 
+use super::conditions::Condition;
 use super::{SYNTAX, count, digits, number, wrong_arity};
 use crate::protocol::resp::Reply;
 use crate::server::store::Store;
+use crate::server::version::Version;
 
 /// How the time of an expiry is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,21 +27,33 @@ struct Options<'a> {
     keep_ttl: bool,
     persist: bool,
     expiry: Option<(Unit, &'a [u8])>,
+    condition: Option<Condition<'a>>,
 }
 
 impl<'a> Options<'a> {
-    /// Reads the options of SET, or those of GETEX. The same unit may come twice, the last time counts.
-    fn parse(args: &[&'a [u8]], set: bool) -> Result<Options<'a>, Reply> {
+    /// Reads the options of SET of a version, or those of GETEX. The same unit may come twice, the last time counts.
+    fn parse(args: &[&'a [u8]], set: Option<Version>) -> Result<Options<'a>, Reply> {
         let mut options = Options::default();
-        let mut args = args.iter();
+        let mut args = args.iter().peekable();
         while let Some(arg) = args.next() {
+            let next = args.peek().copied().copied().unwrap_or_default();
+            let condition = Condition::named(arg, next);
+            if let (Some(version), Some(condition)) = (set, condition.filter(|_| args.peek().is_some()))
+                && condition.is_in(version)
+                && !options.is_conditional()
+            {
+                options.condition = Some(condition);
+                args.next();
+                continue;
+            }
+            let set = set.is_some();
             let is = |word: &[u8]| arg.eq_ignore_ascii_case(word);
             let unit = match () {
-                () if set && is(b"NX") && !options.if_present => {
+                () if set && is(b"NX") && !options.if_present && options.condition.is_none() => {
                     options.if_absent = true;
                     continue;
                 }
-                () if set && is(b"XX") && !options.if_absent => {
+                () if set && is(b"XX") && !options.if_absent && options.condition.is_none() => {
                     options.if_present = true;
                     continue;
                 }
@@ -67,6 +81,11 @@ impl<'a> Options<'a> {
         }
         Ok(options)
     }
+
+    /// True if it is set on some condition.
+    fn is_conditional(&self) -> bool {
+        self.if_absent || self.if_present || self.condition.is_some()
+    }
 }
 
 /// The instant in milliseconds that an expiry names.
@@ -83,13 +102,20 @@ fn instant(store: &Store, unit: Unit, time: &[u8], command: &str) -> Result<i64,
 
 pub(crate) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, value) = (args[1], args[2]);
-    let options = Options::parse(&args[3..], true)?;
+    let options = Options::parse(&args[3..], Some(store.version))?;
     let expires = match options.expiry {
         Some((unit, time)) => Some(instant(store, unit, time, "set")?),
         None => None,
     };
     let before =
         if options.get { Some(store.string(key)?.cloned().map_or(Reply::Nil, Reply::Bulk)) } else { None };
+    if let Some(condition) = options.condition {
+        return set_on(store, args, condition, expires, options.keep_ttl).map(|is_set| match before {
+            Some(before) => before,
+            None if is_set => Reply::OK,
+            None => Reply::Nil,
+        });
+    }
     let old = store.find(key).map(|entry| entry.expires);
     if (options.if_absent && old.is_some()) || (options.if_present && old.is_none()) {
         return Ok(before.unwrap_or(Reply::Nil));
@@ -109,6 +135,39 @@ pub(crate) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
         None => store.propagate(args),
     }
     Ok(before.unwrap_or(Reply::OK))
+}
+
+/// Sets a string if its value meets a condition; false if it does not. What is set to the value that it has is the record that it was.
+fn set_on(
+    store: &mut Store,
+    args: &[&[u8]],
+    condition: Condition<'_>,
+    expires: Option<i64>,
+    keeps_ttl: bool,
+) -> Result<bool, Reply> {
+    let (key, value) = (args[1], args[2]);
+    condition.check()?;
+    let present = store.string(key)?.cloned();
+    if !condition.is_met_by(present.as_ref()) {
+        return Ok(false);
+    }
+    match expires {
+        Some(when) if present.is_some_and(|present| present == value) => {
+            store.expire_at(key, Some(when));
+            store.changed(b'$', "set", key);
+        }
+        _ => {
+            let old = store.find(key).and_then(|entry| entry.expires);
+            let expires = expires.or(old.filter(|_| keeps_ttl));
+            put(store, key, value, expires, expires.is_some());
+        }
+    }
+    match expires {
+        Some(when) => expire_effect(store, key, value, when),
+        None if keeps_ttl => store.propagate(&[b"SET", key, value, b"KEEPTTL"]),
+        None => store.propagate(&[b"SET", key, value]),
+    }
+    Ok(true)
 }
 
 /// Sets a string.
@@ -202,7 +261,7 @@ pub(crate) fn getdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
 
 pub(crate) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let key = args[1];
-    let options = Options::parse(&args[2..], false)?;
+    let options = Options::parse(&args[2..], None)?;
     let Some(value) = store.string(key)?.cloned() else { return Ok(Reply::Nil) };
     if let Some((unit, time)) = options.expiry {
         let when = instant(store, unit, time, "getex")?;

@@ -162,6 +162,10 @@ pub(super) fn keys<'a>(
         let positions = begin_at(begin, args).map(|begin| positions(begin, find, args));
         keys.extend(positions.unwrap_or_default().into_iter().map(|at| (args[at], flags)));
     }
+    // With KEYS, what stands where the key would be is empty and no key.
+    if command.name == "migrate" && args[3].is_empty() && !keys.is_empty() {
+        keys.remove(0);
+    }
     if command.name == "sort" {
         keys.extend(sort_target(&args[2..]).map(|key| (key, "OW update")));
     }

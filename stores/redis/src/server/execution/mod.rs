@@ -4,6 +4,7 @@
 mod command;
 mod exec;
 mod process;
+mod redirect;
 mod row;
 mod script;
 mod scripting;

@@ -1,6 +1,7 @@
 //! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
 use super::command::keys;
+use super::redirect;
 use super::row::{Command, Run};
 use super::table::TABLE;
 use crate::protocol::resp::Reply;
@@ -27,11 +28,23 @@ impl Node {
         if self.tracking.used && !self.continues_caching(id, args) {
             self.advance_caching(id);
         }
+        if self.cluster.is_some() {
+            self.end_asking(id, args);
+        }
         // One that waits is not done yet.
         if !matches!(next, Next::Blocked | Next::Runaway(_)) {
             self.advance_answers(id);
         }
         next
+    }
+
+    /// ASKING holds for one command, or for a transaction.
+    fn end_asking(&mut self, id: SessionId, args: &[&[u8]]) {
+        let session = self.session_mut(id);
+        let asks = args.first().is_some_and(|name| name.eq_ignore_ascii_case(b"asking"));
+        if !asks && session.transaction.is_none() {
+            session.asking = false;
+        }
     }
 
     /// True if CLIENT CACHING still holds after a command: one about the client itself, or one that is kept for the end of a pause.
@@ -66,6 +79,17 @@ impl Node {
         session.active_ms = now;
         session.last = command.name;
         let flags = self.flags_of(&command, args);
+        if self.cluster.is_some()
+            && self.may_ask(id, &command)
+            && let Some(reply) = self.redirection(id, &command, flags, args)
+        {
+            if command.name == "exec" {
+                self.discard(id);
+            }
+            self.stats.of(command.nth).refused += 1;
+            self.refuse(id, false, reply);
+            return Next::Continue;
+        }
         match self.admit(id, &command, flags) {
             Ok(Admission::Execute) => self.call(id, &command, args),
             Ok(Admission::Queue) => {
@@ -141,10 +165,12 @@ impl Node {
         if remembers && SCRIPTS.contains(&command.name) {
             self.tracking.of_script = self.keys_of(args);
         }
-        let answer = match command.run {
-            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
-            Run::Server(run) => run(self, id, args),
-            Run::Table(run) => run(&TABLE, self, id, args),
+        let lacking = if self.cluster.is_some() { redirect::lacking(command.name, args) } else { None };
+        let answer = match (lacking, command.run) {
+            (Some(reply), _) => Err(reply),
+            (None, Run::Data(run)) => run(&mut self.store, args).map(Answer::from),
+            (None, Run::Server(run)) => run(self, id, args),
+            (None, Run::Table(run)) => run(&TABLE, self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
         let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
@@ -193,6 +219,13 @@ impl Node {
             _ => None,
         };
         declared.map_or(command.flags, |declared| declared.of_command(command.flags))
+    }
+
+    /// False if a command is refused whatever its keys are.
+    fn may_ask(&self, id: SessionId, command: &Command) -> bool {
+        let session = self.session(id);
+        let shut = !session.authenticated && !self.config.password.is_empty();
+        !shut && !(session.transaction.is_some() && command.is(flags::NO_MULTI))
     }
 
     /// The admission of a command with these flags, or the reply that refuses it.

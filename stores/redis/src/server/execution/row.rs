@@ -69,9 +69,6 @@ const fn may_replicate(name: &str) -> bool {
     matches!(name.as_bytes(), b"eval" | b"evalsha" | b"fcall" | b"publish" | b"spublish" | b"pfcount")
 }
 
-/// Which command came with 7.2; all others are older.
-const WAITAOF: Option<usize> = catalogue::position("waitaof");
-
 /// No name is longer than this.
 const NAME_MAX: usize = 16;
 
@@ -142,7 +139,7 @@ impl Table {
             let (nth, fact) = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
             command.nth = nth;
             (command.name, command.flags, command.arity) = (fact.name, fact.flags, fact.arity);
-        } else if Some(command.nth) == WAITAOF && version < Version::V7_2 {
+        } else if !catalogue::has(version, command.nth) {
             return Err(unknown(args));
         }
         if command.takes(args.len()) { Ok(command) } else { Err(wrong_arity(command.name)) }

@@ -22,7 +22,10 @@ impl Node {
                 Err(Reply::error("ERR Wrong number of args calling Redis command from script"))
             }
             Err(_) => Err(self.refusal(args, Reply::error("ERR Unknown Redis command called from script"))),
-            Ok(command) => match self.admit_from_script(running, &command, args[0]) {
+            Ok(command) => match self
+                .admit_from_script(running, &command, args[0])
+                .and_then(|()| self.admit_place_from_script(running, &command, args))
+            {
                 Ok(()) => {
                     running.wrote |= command.is(flags::WRITE);
                     self.run_from_script(&command, args)

@@ -1,13 +1,13 @@
 //! The table of commands: name, arity, what each may do, and the function that does it.
 //!
-//! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`).
+//! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`), and of later versions for what only these have.
 
 use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, scripting};
 use crate::server::commands::{
-    acl, bitfield, bits, blocking, client, config, connection, counters, debug, expiry, hashes, info, keys,
-    list_elements, lists, payload, persistence, pubsub, ranges, replication, scan, sets, slowlog, sort,
-    sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
+    acl, bitfield, bits, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
+    hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication, scan, sets,
+    slowlog, sort, sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
 };
 
 /// All commands.
@@ -17,7 +17,7 @@ pub(crate) static TABLE: Table = Table::new(ROWS);
 static ROWS: &[Command] = &[
     serve("acl", -2, acl::acl),
     write("append", 3, ranges::append),
-    serve("asking", 1, connection::no_cluster),
+    serve("asking", 1, cluster::asking),
     serve("auth", -2, acl::auth),
     serve("bgrewriteaof", 1, persistence::bgrewriteaof),
     serve("bgsave", -1, persistence::bgsave),
@@ -35,7 +35,7 @@ static ROWS: &[Command] = &[
     serve("bzpopmax", -3, blocking::bzpopmax),
     serve("bzpopmin", -3, blocking::bzpopmin),
     serve("client", -2, client::client),
-    serve("cluster", -2, connection::no_cluster),
+    serve("cluster", -2, cluster::cluster),
     about("command", -1, command::command),
     serve("config", -2, config::config),
     write("copy", -3, keys::copy),
@@ -44,6 +44,9 @@ static ROWS: &[Command] = &[
     write("decr", 2, counters::decr),
     write("decrby", 3, counters::decrby),
     write("del", -2, keys::del),
+    write("delex", -2, conditions::delex),
+    write("delifeq", 3, conditions::delifeq),
+    read("digest", 2, conditions::digest),
     serve("discard", 1, transactions::discard),
     read("dump", 2, payload::dump),
     read("echo", 2, connection::echo),
@@ -109,6 +112,7 @@ static ROWS: &[Command] = &[
     write("ltrim", 4, list_elements::ltrim),
     serve("memory", -2, info::memory),
     read("mget", -2, strings::mget),
+    serve("migrate", -6, cluster::migrate),
     serve("monitor", 1, client::monitor),
     write("move", 3, keys::move_key),
     write("mset", -3, strings::mset),
@@ -129,14 +133,15 @@ static ROWS: &[Command] = &[
     serve("punsubscribe", -1, pubsub::punsubscribe),
     serve("quit", -1, connection::quit),
     read("randomkey", 1, keys::randomkey),
-    serve("readonly", 1, connection::no_cluster),
-    serve("readwrite", 1, connection::no_cluster),
+    serve("readonly", 1, cluster::readonly),
+    serve("readwrite", 1, cluster::readwrite),
     write("rename", 3, keys::rename),
     write("renamenx", 3, keys::renamenx),
     serve("replconf", -1, replication::replconf),
     serve("replicaof", 3, replication::replicaof),
     serve("reset", 1, connection::reset),
     write("restore", -4, payload::restore),
+    write("restore-asking", -4, payload::restore),
     serve("role", 1, replication::role),
     write("rpop", -2, lists::rpop),
     write("rpoplpush", 3, lists::rpoplpush),

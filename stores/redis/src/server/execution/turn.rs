@@ -2,7 +2,8 @@
 
 use picklock_model::time::WallTime;
 
-use crate::server::node::{Next, Node, Outcome, Session, SessionId};
+use crate::protocol::resp::Reply;
+use crate::server::node::{Migration, Next, Node, Outcome, Session, SessionId};
 use crate::server::store::Effects;
 
 /// True for a command that may find any number of dead keys: their deletions belong to no transaction.
@@ -62,6 +63,9 @@ impl Node {
             self.seal(0);
         }
         let elapsed_ms = self.store.settle();
+        if self.cluster.is_some() {
+            self.settle_cluster();
+        }
         self.serve_ready();
         let effects = self.take_effects();
         self.session_mut(id).wrote = self.offset();
@@ -99,6 +103,19 @@ impl Node {
         self.serve_ready();
         self.end_turn();
         (dropped, self.take_effects())
+    }
+
+    /// Ends a MIGRATE when the wall clock shows `now`: what the other node has answered.
+    pub(crate) fn finish_migration(
+        &mut self,
+        now: WallTime,
+        migration: &Migration,
+        replies: &[Reply],
+    ) -> (Reply, Effects) {
+        self.at(now);
+        let reply = self.end_migration(migration, replies);
+        self.end_turn();
+        (reply, self.take_effects())
     }
 
     /// True while it has something to look at every so often.

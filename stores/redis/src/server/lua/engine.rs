@@ -98,8 +98,11 @@ fn admit(flags: Flags, node: &Node, read_only: bool) -> Result<Running, Reply> {
         return if node.is_stale() {
             Err(MASTER_DOWN)
         } else {
-            Ok(Running { read_only, ..Running::default() })
+            Ok(Running { read_only, crosses_slots: true, ..Running::default() })
         };
+    }
+    if flags.no_cluster && node.cluster.is_some() {
+        return Err(Reply::error("ERR Can not run script on cluster, 'no-cluster' flag is set."));
     }
     if node.is_stale() && !flags.allow_stale {
         return Err(Reply::error(
@@ -123,7 +126,12 @@ fn admit(flags: Flags, node: &Node, read_only: bool) -> Result<Running, Reply> {
             "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
         ));
     }
-    Ok(Running { read_only: read_only || flags.no_writes, allows_oom: flags.allow_oom, wrote: false })
+    Ok(Running {
+        read_only: read_only || flags.no_writes,
+        allows_oom: flags.allow_oom,
+        crosses_slots: flags.crosses_slots,
+        wrote: false,
+    })
 }
 
 fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T, Reply> {

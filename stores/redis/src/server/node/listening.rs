@@ -10,6 +10,7 @@ use super::delivery::Then;
 use super::ids::SessionId;
 use super::state::Node;
 use crate::protocol::resp::{Protocol, Reply};
+use crate::server::cluster::slot_of;
 use crate::server::glob;
 
 /// A message in the form of each protocol, made when it is first needed.
@@ -99,6 +100,23 @@ impl Node {
             count += self.hand_out(&ids, &[b"pmessage", &pattern, channel, message]);
         }
         count
+    }
+
+    /// Has those who listen to sharded channels of a slot do so elsewhere: they are notified.
+    pub(crate) fn drop_channels(&mut self, slot: u16) {
+        let of_slot = |name: &&Vec<u8>| slot_of(name) == slot;
+        let names: Vec<Vec<u8>> = self.channels.shards.keys().filter(of_slot).cloned().collect();
+        for name in names {
+            for id in self.channels.shards.get(&name).cloned().unwrap_or_default() {
+                self.unlisten(id, Kind::Shard, &name);
+                let left = self.session(id).heard.as_ref().map_or(0, |heard| heard.shards.len());
+                let left = Reply::Integer(i64::try_from(left).unwrap_or(i64::MAX));
+                let push = Reply::Push(vec![Reply::text("sunsubscribe"), Reply::Bulk(name.clone()), left]);
+                let mut bytes = Vec::new();
+                push.encode(self.session(id).protocol, &mut bytes);
+                self.send(id, &bytes);
+            }
+        }
     }
 
     fn hand_out(&mut self, ids: &[SessionId], parts: &[&[u8]]) -> usize {

@@ -33,6 +33,8 @@ pub enum Next {
     Stall(u64),
     /// Do nothing at all for so many milliseconds; the connection waits for longer.
     Runaway(u64),
+    /// Send keys to another node, and do nothing else meanwhile.
+    Migrate,
     /// Stop.
     Shutdown,
 }

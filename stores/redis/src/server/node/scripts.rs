@@ -43,6 +43,8 @@ pub(crate) struct Running {
     pub(crate) read_only: bool,
     /// True if it may write even when there is too little memory.
     pub(crate) allows_oom: bool,
+    /// True if its keys may be in several slots.
+    pub(crate) crosses_slots: bool,
     /// True if it has written: then nothing that becomes of the node in the meantime stops it.
     pub(crate) wrote: bool,
 }

@@ -54,6 +54,12 @@ pub struct Session {
     pub(crate) leaves_untouched: bool,
     /// True if it was ordered to go: nothing more is executed for it.
     pub(crate) leaving: bool,
+    /// ASKING: its next command may be about a slot that is on its way here.
+    pub(crate) asking: bool,
+    /// READONLY: it reads from replicas.
+    pub(crate) reads_replicas: bool,
+    /// The slot of the keys of its command at hand, in a cluster.
+    pub(crate) slot: Option<u16>,
     /// The wait of the session; until it ends, nothing else that it sends is executed.
     pub(crate) waiting: Option<Box<Waiting>>,
 }

@@ -14,6 +14,10 @@ pub(crate) struct Flags {
     pub(crate) allow_oom: bool,
     /// It may run on a replica that has lost its primary.
     pub(crate) allow_stale: bool,
+    /// It may not run in a cluster.
+    pub(crate) no_cluster: bool,
+    /// Its keys may be in several slots.
+    pub(crate) crosses_slots: bool,
 }
 
 impl Flags {
@@ -45,8 +49,8 @@ impl Flags {
                     "no-writes" => flags.no_writes = true,
                     "allow-oom" => flags.allow_oom = true,
                     "allow-stale" => flags.allow_stale = true,
-                    // Those are about clusters.
-                    "no-cluster" | "allow-cross-slot-keys" => {}
+                    "no-cluster" => flags.no_cluster = true,
+                    "allow-cross-slot-keys" => flags.crosses_slots = true,
                     _ => {
                         let text = format!("ERR Unexpected flag in script shebang: {name}");
                         return Err(Reply::Error(text.into()));

@@ -9,6 +9,7 @@ use super::channels::Channels;
 use super::config::{Config, OutputLimit};
 use super::delivery::Delivery;
 use super::ids::SessionId;
+use super::migration::Migration;
 use super::outcome::Next;
 use super::queues::Queues;
 use super::replication::{Replication, Upstream};
@@ -17,6 +18,7 @@ use super::session::Session;
 use super::slow::SlowLog;
 use super::stats::Stats;
 use crate::protocol::resp::{Limits, Reply};
+use crate::server::cluster::{Act, Cluster};
 use crate::server::store::Store;
 
 /// The state of a node. It moves when a script begins and when it ends, so what is large and seldom used is boxed.
@@ -68,6 +70,12 @@ pub struct Node {
     pub(crate) refusals: u64,
     /// DEBUG SET-DISABLE-DENY-SCRIPTS 1.
     pub(crate) scripts_inspect: bool,
+    /// Its part in a cluster, if it belongs to one.
+    pub(crate) cluster: Option<Box<Cluster>>,
+    /// What it wants done on the bus of the cluster.
+    pub(crate) bus: Vec<Act>,
+    /// The keys that are to be sent to another node.
+    pub(crate) migration: Option<Box<Migration>>,
     pub(crate) config: Box<Config>,
     pub(crate) stats: Box<Stats>,
     pub(crate) slow: Box<SlowLog>,

@@ -97,6 +97,15 @@ impl Node {
         });
     }
 
+    /// The sessions that wait for keys, with these.
+    pub(crate) fn waiting_for_keys(&self) -> Vec<(SessionId, Vec<Vec<u8>>)> {
+        let waits = self.sessions.iter().filter_map(|(id, session)| match session.waiting.as_deref() {
+            Some(Waiting { cause: Cause::Keys { keys, .. }, .. }) => Some((*id, keys.clone())),
+            _ => None,
+        });
+        waits.collect()
+    }
+
     /// True while some session waits with a deadline.
     pub(crate) fn has_deadlines(&self) -> bool {
         !self.queues.deadlines.is_empty()

@@ -11,6 +11,7 @@
 //!
 //! Source: `replication.c` of Redis 7.0.
 
+mod clustered;
 mod copies;
 mod feeds;
 mod planned;

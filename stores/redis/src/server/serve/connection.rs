@@ -186,6 +186,10 @@ impl Connection {
                                 server.awake().await;
                                 break Next::Continue;
                             }
+                            Some(Next::Migrate) => {
+                                server.migrate(origin, self.id, &mut self.reply).await;
+                                break Next::Continue;
+                            }
                             Some(next) => break next,
                             None => server.awake().await,
                         }

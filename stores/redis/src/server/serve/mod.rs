@@ -5,8 +5,12 @@
 //! of one connection makes the node send to another goes into that one's outbox.
 
 mod actions;
+mod bus;
+mod caller;
 mod connection;
 mod follow;
+mod migration;
+mod move_slot;
 mod server;
 
 use std::sync::Arc;
@@ -18,7 +22,7 @@ use picklock_model::seed::Seed;
 use picklock_model::time::Monotonic;
 use picklock_sim::host::Origin;
 
-pub(crate) use self::actions::ACTIONS;
+pub(crate) use self::actions::{ACTIONS, CLUSTER_ACTIONS};
 use self::server::Server;
 use crate::server::journal::Journal;
 use crate::server::node::{Mover, Node, PORT, Watch};
@@ -28,12 +32,14 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Runs the node of this setup until its host stops.
 pub(crate) async fn serve(setup: Setup) {
-    let primary = match setup.role {
+    let primary = match &setup.role {
         ServerRole::Store | ServerRole::Sentinel { .. } => None,
-        ServerRole::Replica { primary } => Some(primary),
+        ServerRole::Replica { primary } => Some(primary.clone()),
     };
     let journal = Journal::open(&setup.host, setup.persistence, setup.announce.is_none());
     let primary = journal.kept_role().unwrap_or(primary);
+    let cluster = setup.cluster.as_ref().and_then(|cluster| bus::open(&setup, cluster));
+    let primary = cluster.as_ref().map_or(primary, bus::primary);
     let restored = journal.restore(setup.host.wall(), primary.is_none());
     for event in restored.events {
         setup.host.record(Origin::default(), event);
@@ -58,9 +64,17 @@ pub(crate) async fn serve(setup: Setup) {
         node.configure("masterauth", setup.own.password);
     }
     node.require_replicas(setup.min_replicas);
+    node.join(cluster);
     node.restore_stream(restored.stream);
     journal.replace(&node);
-    let server = Arc::new(Server::new(setup.host, journal, node));
+    let in_cluster = node.cluster.is_some();
+    let (server, dials) = Server::new(setup.host, journal, node);
+    let server = Arc::new(server);
+    if in_cluster {
+        server.host.spawn(bus::dial(Arc::clone(&server), dials));
+        server.host.spawn(bus::listen(Arc::clone(&server)));
+        server.host.spawn(bus::beat(Arc::clone(&server)));
+    }
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(follow::follow(Arc::clone(&server)));
     server.host.spawn(follow::cron(Arc::clone(&server)));
@@ -74,7 +88,7 @@ pub(crate) async fn serve(setup: Setup) {
                 server.host.spawn(connection::serve(Arc::clone(&server), stream, peer));
             }
             () = server.down.notified() => return server.shared().close_all(),
-            action = server.host.next_action() => server.apply(action),
+            action = server.host.next_action() => Server::apply(&server, action),
         }
     }
 }

@@ -12,8 +12,9 @@ use picklock_sim::own_thread::OwnThread;
 use tokio::sync::Notify;
 
 use crate::protocol::resp::Request;
+use crate::server::cluster::{Act, BusLink};
 use crate::server::journal::Journal;
-use crate::server::mailbox::Slot;
+use crate::server::mailbox::{Mailbox, Slot, mailbox};
 use crate::server::node::{Next, Node, Save, SessionId, Then};
 use crate::server::store::Effects;
 
@@ -30,6 +31,18 @@ pub(super) struct Server {
     pub(super) role_changed: Notify,
     /// Notified when a replica has come.
     pub(super) fed: Notify,
+    /// Notified when the node goes on that did nothing at all.
+    goes_on: Notify,
+    /// The links of the cluster bus that are to be made.
+    dials: Slot<Dial>,
+}
+
+/// A link of the cluster bus that is to be made.
+pub(super) struct Dial {
+    pub(super) link: BusLink,
+    pub(super) host: String,
+    /// What is to be sent over it.
+    pub(super) bytes: Mailbox<Vec<u8>>,
 }
 
 /// The state that the tasks of a node share.
@@ -37,6 +50,8 @@ pub(super) struct Shared {
     pub(super) node: Node,
     /// Where to put what goes to a connection besides its replies.
     pub(super) outboxes: BTreeMap<SessionId, Slot<Parcel>>,
+    /// Where to put what goes over a link of the cluster bus.
+    pub(super) links: BTreeMap<BusLink, Slot<Vec<u8>>>,
     /// Until when the node does nothing at all: DEBUG SLEEP, or a script that takes too long.
     pub(super) stalled_until: Option<Monotonic>,
     /// Actions that have the next commands refused: how often each still has to.
@@ -52,10 +67,17 @@ pub(super) struct Parcel {
 }
 
 impl Server {
-    pub(super) fn new(host: Host, journal: Journal, node: Node) -> Server {
-        let shared =
-            Shared { node, outboxes: BTreeMap::new(), stalled_until: None, refusing: VecDeque::new() };
-        Server {
+    /// A server, and where it puts the links that are to be made.
+    pub(super) fn new(host: Host, journal: Journal, node: Node) -> (Server, Mailbox<Dial>) {
+        let shared = Shared {
+            node,
+            outboxes: BTreeMap::new(),
+            links: BTreeMap::new(),
+            stalled_until: None,
+            refusing: VecDeque::new(),
+        };
+        let (dials, to_dial) = mailbox();
+        let server = Server {
             host,
             journal,
             shared: OwnThread::new(shared),
@@ -63,7 +85,10 @@ impl Server {
             down: Notify::new(),
             role_changed: Notify::new(),
             fed: Notify::new(),
-        }
+            goes_on: Notify::new(),
+            dials,
+        };
+        (server, to_dial)
     }
 
     pub(super) fn shared(&self) -> RefMut<'_, Shared> {
@@ -78,6 +103,7 @@ impl Server {
             self.host.record(origin, event);
         }
         self.look_for_refusals(shared);
+        self.serve_bus(shared);
         let Shared { node, outboxes, .. } = shared;
         if std::mem::take(&mut node.replication.role_changed) {
             self.role_changed.notify_one();
@@ -94,6 +120,31 @@ impl Server {
         }
     }
 
+    /// Does what the node's part in a cluster wants done on the bus, and keeps what it knows.
+    fn serve_bus(&self, shared: &mut Shared) {
+        for act in std::mem::take(&mut shared.node.bus) {
+            match act {
+                Act::Connect { link, host } => {
+                    let (slot, bytes) = mailbox();
+                    shared.links.insert(link, slot);
+                    self.dials.put(Dial { link, host, bytes });
+                }
+                Act::Send { link, bytes } => {
+                    if let Some(slot) = shared.links.get(&link) {
+                        slot.put(bytes);
+                    }
+                }
+                Act::Close { link } => drop(shared.links.remove(&link)),
+                _ => {}
+            }
+        }
+        if let Some(cluster) = shared.node.cluster.as_deref_mut()
+            && cluster.take_dirty()
+        {
+            self.journal.keep_nodes(&cluster.file());
+        }
+    }
+
     pub(super) fn needs_ticks(&self, node: &Node) -> bool {
         node.needs_ticks() || self.journal.needs_ticks()
     }
@@ -103,10 +154,20 @@ impl Server {
         loop {
             let until = self.shared().stalled_until;
             match until.filter(|until| *until > self.host.monotonic()) {
-                Some(until) => self.host.sleep_until(until).await,
+                Some(until) => tokio::select! {
+                    biased;
+                    () = self.goes_on.notified() => {}
+                    () = self.host.sleep_until(until) => {}
+                },
                 None => return,
             }
         }
+    }
+
+    /// Goes on before the time at which that was planned.
+    pub(super) fn go_on(&self) {
+        self.shared().stalled_until = None;
+        self.goes_on.notify_waiters();
     }
 
     /// Executes a client's command; none if the node does nothing at all.
@@ -138,7 +199,7 @@ impl Server {
             Next::Save(Save::Rewrite) => self.journal.replace(&shared.node),
             Next::Save(Save::Snapshot | Save::Background) => self.journal.save(&shared.node),
             Next::Shutdown => self.down.notify_one(),
-            Next::Continue | Next::Close | Next::Blocked => {}
+            Next::Continue | Next::Close | Next::Blocked | Next::Migrate => {}
         }
         if !ticked && self.needs_ticks(&shared.node) {
             self.ticks.notify_one();
@@ -168,6 +229,7 @@ impl Shared {
     /// Closes all connections.
     pub(super) fn close_all(&mut self) {
         let nothing: Arc<[u8]> = Arc::default();
+        self.links.clear();
         for outbox in std::mem::take(&mut self.outboxes).into_values() {
             let parcel = Parcel { origin: Origin::default(), bytes: Arc::clone(&nothing), then: Then::Close };
             outbox.put(parcel);

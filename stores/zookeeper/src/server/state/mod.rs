@@ -303,6 +303,7 @@ impl State for Machine {
                     self.zxid = (applied.term as i64) << 32;
                 }
                 if self.leads && applied.term == self.term {
+                    host.record(Origin::default(), What::BecameLeader);
                     let sessions = self.sessions.iter().map(|(id, timeout)| (*id, milliseconds(*timeout)));
                     self.kept = Some(Sessions::new(self.facts.tick, sessions, host.monotonic()));
                     self.serving = Serving::From(self.applied);
@@ -325,8 +326,8 @@ impl State for Machine {
     fn turns(&mut self, host: &Host, role: Role, term: u64) {
         self.term = term;
         let leads = role == Role::Leader;
-        if leads != self.leads {
-            host.record(Origin::default(), if leads { What::BecameLeader } else { What::StoppedLeading });
+        if !leads && self.kept.is_some() {
+            host.record(Origin::default(), What::StoppedLeading);
         }
         self.leads = leads;
         if !leads {

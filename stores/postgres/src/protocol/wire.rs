@@ -1,0 +1,167 @@
+//! Values on the wire, in the text and the binary format.
+//!
+//! Source: PostgreSQL 15, the send and receive functions of these types.
+
+use super::array;
+use super::error::SqlError;
+use super::float::Float;
+use super::interval::Interval;
+use super::json;
+use super::types::Type;
+use super::value::Value;
+
+/// How a value is written on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// As people read it.
+    Text,
+    /// As machines do.
+    Binary,
+}
+
+impl Format {
+    /// The format of a code of the protocol.
+    pub(crate) fn of(code: i16) -> Result<Format, SqlError> {
+        match code {
+            0 => Ok(Format::Text),
+            1 => Ok(Format::Binary),
+            _ => Err(SqlError::new("22023", format!("unsupported format code: {code}"))),
+        }
+    }
+}
+
+impl Type {
+    /// Reads a parameter of this type.
+    pub(crate) fn decode(self, bytes: &[u8], format: Format) -> Result<Value, SqlError> {
+        let as_text = || {
+            let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+            text.ok_or_else(|| SqlError::new("22021", "invalid byte sequence for encoding \"UTF8\""))
+        };
+        let incorrect = |_| incorrect();
+        match (format, self) {
+            (Format::Text, _) => self.read(as_text()?),
+            (_, Type::Bool) => <[u8; 1]>::try_from(bytes).map(|[b]| Value::Bool(b != 0)).map_err(incorrect),
+            (_, Type::Int2) => bytes
+                .try_into()
+                .map(|bytes| Value::Int(i64::from(i16::from_be_bytes(bytes))))
+                .map_err(incorrect),
+            (_, Type::Int4) => bytes
+                .try_into()
+                .map(|bytes| Value::Int(i64::from(i32::from_be_bytes(bytes))))
+                .map_err(incorrect),
+            (_, Type::Int8) => {
+                bytes.try_into().map(|bytes| Value::Int(i64::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Timestamp) => {
+                bytes.try_into().map(|bytes| Value::Stamp(i64::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Timestamptz) => {
+                bytes.try_into().map(|bytes| Value::Time(i64::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Uuid) => {
+                bytes.try_into().map(|bytes| Value::Uuid(u128::from_be_bytes(bytes))).map_err(incorrect)
+            }
+            (_, Type::Float8) => bytes
+                .try_into()
+                .map(|bytes| Value::Float(Float(f64::from_be_bytes(bytes))))
+                .map_err(incorrect),
+            (_, Type::Bit(_)) => read_bits(bytes).map(Value::Bits),
+            (_, Type::Json | Type::Enum(_)) => self.read(as_text()?),
+            (_, Type::Oid) => bytes
+                .try_into()
+                .map(|bytes| Value::Int(i64::from(u32::from_be_bytes(bytes))))
+                .map_err(incorrect),
+            (_, Type::Bytea) => Ok(Value::Bytes(bytes.to_vec())),
+            (_, Type::Array(element)) => {
+                let read = |item: Option<&[u8]>| {
+                    item.map_or(Ok(Value::Null), |bytes| element.ty().decode(bytes, Format::Binary))
+                };
+                array::unframe(bytes)?.into_iter().map(read).collect::<Result<_, _>>().map(Value::Array)
+            }
+            // Behind the number of its version.
+            (_, Type::Jsonb) => match as_text()?.strip_prefix('\u{1}') {
+                Some(text) => json::canonical(text).map(Value::Json),
+                None => Err(SqlError::unsupported("this version of jsonb")),
+            },
+            (_, Type::Interval) => read_span(bytes).map(Value::Span),
+            (_, Type::Void | Type::Regtype | Type::Regclass | Type::Numeric) => {
+                Err(SqlError::unsupported("a parameter of this type in binary"))
+            }
+            (_, Type::Text | Type::Varchar(_) | Type::Name | Type::Unknown) => {
+                Ok(Value::Text(as_text()?.to_owned()))
+            }
+        }
+    }
+}
+
+impl Value {
+    /// The value as a field of a row; none for null.
+    pub(crate) fn encode(&self, ty: Type, format: Format) -> Option<Vec<u8>> {
+        if format == Format::Text {
+            return self.text().map(String::into_bytes);
+        }
+        match self {
+            Value::Null => None,
+            Value::Bool(value) => Some(vec![u8::from(*value)]),
+            // A column holds nothing wider.
+            Value::Int(value) if ty == Type::Int2 => Some((*value as i16).to_be_bytes().to_vec()),
+            Value::Int(value) if ty == Type::Oid => Some((*value as u32).to_be_bytes().to_vec()),
+            Value::Int(value) if ty == Type::Int4 => Some((*value as i32).to_be_bytes().to_vec()),
+            Value::Int(value) | Value::Time(value) | Value::Stamp(value) => {
+                Some(value.to_be_bytes().to_vec())
+            }
+            Value::Span(Interval { months, days, micros }) => {
+                Some([&micros.to_be_bytes()[..], &days.to_be_bytes(), &months.to_be_bytes()].concat())
+            }
+            Value::Uuid(bits) => Some(bits.to_be_bytes().to_vec()),
+            Value::Void => Some(Vec::new()),
+            Value::Text(value) => Some(value.clone().into_bytes()),
+            Value::Label(_, label) => Some(label.as_bytes().to_vec()),
+            Value::Float(value) => Some(value.0.to_be_bytes().to_vec()),
+            Value::Numeric(_) => self.text().map(String::into_bytes),
+            Value::Bits(digits) => {
+                let len = i32::try_from(digits.len()).unwrap_or(i32::MAX).to_be_bytes();
+                let octet = |octet: &[u8]| {
+                    let place = |at: usize| u8::from(octet.get(at) == Some(&b'1')) << (7 - at);
+                    (0..8).map(place).sum()
+                };
+                Some([&len[..], &digits.as_bytes().chunks(8).map(octet).collect::<Vec<u8>>()].concat())
+            }
+            Value::Json(value) if ty == Type::Json => Some(value.clone().into_bytes()),
+            Value::Bytes(bytes) => Some(bytes.clone()),
+            Value::Json(value) => Some([b"\x01", value.as_bytes()].concat()),
+            Value::Array(values) => match ty {
+                Type::Array(element) => {
+                    let ty = element.ty();
+                    let items = values.iter().map(|value| value.encode(ty, Format::Binary));
+                    Some(array::framed(ty.oid(), &items.collect::<Vec<_>>()))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
+fn incorrect() -> SqlError {
+    SqlError::new("22P03", "incorrect binary data format")
+}
+
+/// A span: microseconds, days and months.
+fn read_span(bytes: &[u8]) -> Result<Interval, SqlError> {
+    let (micros, rest) = bytes.split_first_chunk().ok_or_else(incorrect)?;
+    let (days, rest) = rest.split_first_chunk().ok_or_else(incorrect)?;
+    let months = rest.try_into().map_err(|_| incorrect())?;
+    Ok(Interval {
+        months: i32::from_be_bytes(months),
+        days: i32::from_be_bytes(*days),
+        micros: i64::from_be_bytes(*micros),
+    })
+}
+
+/// A `bit`: how many digits it has, and these in octets.
+fn read_bits(bytes: &[u8]) -> Result<String, SqlError> {
+    let (len, octets) = bytes.split_first_chunk().ok_or_else(incorrect)?;
+    let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| incorrect())?;
+    let digits: String = octets.iter().map(|octet| format!("{octet:08b}")).collect();
+    digits.get(..len).filter(|_| octets.len() == len.div_ceil(8)).map(str::to_owned).ok_or_else(incorrect)
+}

@@ -1,0 +1,115 @@
+//! Calls of functions: the forms of one function that fit its arguments.
+
+use super::cast::{folded, is_open, made};
+use super::columns::Scope;
+use super::function::Function;
+use super::planner::Planner;
+use super::typed::{Aggregate, Typed};
+use crate::protocol::{SqlError, Type, Value};
+use crate::server::sql::Expr;
+
+impl Planner<'_> {
+    pub(super) fn call(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        args: &[Expr],
+        wanted: Option<Type>,
+    ) -> Result<(Typed, Type), SqlError> {
+        if let ("extract" | "date_part", [Expr::Quoted(field), value]) = (name, args) {
+            return self.part(scope, name, field, value);
+        }
+        let Some(function) = Function::named(name) else {
+            return match (Aggregate::named(name), args) {
+                (Some(aggregate), [arg]) => self.aggregate(scope, aggregate, Some(arg)),
+                _ => self.other(scope, name, args),
+            };
+        };
+        if matches!(function, Function::Coalesce | Function::Greatest | Function::Least) {
+            let upper = [(Function::Greatest, "GREATEST"), (Function::Least, "LEAST")];
+            let named =
+                upper.iter().find(|(known, _)| *known == function).map_or("COALESCE", |(_, name)| name);
+            let (sets, place) = (self.sets.take(), std::mem::replace(&mut self.place, named));
+            let values: Vec<&Expr> = args.iter().collect();
+            let ty = self.common(scope, &values, wanted)?;
+            let args = args.iter().map(|arg| self.like(scope, arg, ty, named));
+            let args = args.collect::<Result<_, _>>()?;
+            (self.sets, self.place) = (sets, place);
+            return Ok((Typed::Call(function, args), ty));
+        }
+        if function.forms().is_empty() {
+            return self.polymorphic(scope, function, name, args);
+        }
+        self.formed(scope, function, name, args)
+    }
+
+    /// A part of a point of time or of a span: a `numeric` by EXTRACT, a `double precision` by `date_part`.
+    fn part(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        field: &str,
+        value: &Expr,
+    ) -> Result<(Typed, Type), SqlError> {
+        if !field.eq_ignore_ascii_case("epoch") {
+            return Err(SqlError::unsupported("a part of a time other than epoch"));
+        }
+        let (value, ty) = self.expr(scope, value, None)?;
+        if !matches!(ty, Type::Timestamptz | Type::Timestamp | Type::Interval) {
+            return Err(missing(&format!("pg_catalog.{name}"), &[Type::Unknown, ty]));
+        }
+        let epoch = Typed::Call(Function::Epoch, vec![value]);
+        Ok(match name {
+            "extract" => (epoch, Type::Numeric),
+            _ => (Typed::Convert(Box::new(epoch), Type::Float8), Type::Float8),
+        })
+    }
+
+    /// A call of a function whose forms are listed.
+    fn formed(
+        &mut self,
+        scope: &Scope,
+        function: Function,
+        name: &str,
+        args: &[Expr],
+    ) -> Result<(Typed, Type), SqlError> {
+        let mut found = Vec::new();
+        for arg in args {
+            found.push(if is_open(arg) { Type::Unknown } else { self.expr(scope, arg, None)?.1 });
+        }
+        let fits = |form: &&&[Type]| {
+            form.len() == found.len() && found.iter().zip(**form).all(|(given, ty)| becomes(*given, *ty))
+        };
+        let form = function.forms().iter().find(fits).ok_or_else(|| missing(name, &found))?;
+        let mut planned = Vec::new();
+        for (arg, ty) in args.iter().zip(*form) {
+            let (value, found) = self.expr(scope, arg, Some(*ty))?;
+            let is_float = *ty == Type::Float8 && found != Type::Float8 && found != Type::Unknown;
+            planned.push(if is_float { folded(value, *ty)? } else { value });
+        }
+        if let (Function::NextVal | Function::CurrVal, [Typed::Const(Value::Text(name))]) =
+            (function, &planned[..])
+        {
+            self.sequence(name)?;
+        }
+        Ok((made(function, planned)?, function.ty(form.last().copied())))
+    }
+}
+
+/// True if a value of the one type can be the argument of the other.
+fn becomes(given: Type, ty: Type) -> bool {
+    given == ty
+        || given == Type::Unknown
+        || given.is_text() && ty.is_text()
+        || given.widens_to(ty)
+        || given == Type::Regclass && ty == Type::Text
+        || given.bare() == ty.bare()
+        || matches!((given, ty), (Type::Bit(_), Type::Bit(_)))
+        || matches!((given, ty), (Type::Array(given), Type::Array(ty)) if given.ty().is_text() && ty.ty().is_text())
+}
+
+/// The error of a function that is not there with such arguments.
+pub(super) fn missing(name: &str, found: &[Type]) -> SqlError {
+    let types: Vec<&str> = found.iter().map(|ty| ty.name()).collect();
+    SqlError::new("42883", format!("function {name}({}) does not exist", types.join(", ")))
+}

@@ -1,0 +1,196 @@
+//! Operators: the types of their sides and of their results.
+
+use super::cast::{folded, is_open, made};
+use super::columns::Scope;
+use super::convert::{comparable, in_range};
+use super::function::Function;
+use super::planner::Planner;
+use super::typed::Typed;
+use crate::protocol::{SqlError, Type, Value};
+use crate::server::sql::{Expr, Operator};
+
+/// The two sides of an operator, with their types.
+type Sides = ((Typed, Type), (Typed, Type));
+
+impl Planner<'_> {
+    /// Two expressions beside an operator.
+    pub(super) fn sides(
+        &mut self,
+        scope: &Scope,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Sides, SqlError> {
+        // A side whose type nothing says takes the other's, or that of a span beside a point of time.
+        let meets = |ty| match (operator, ty) {
+            (Operator::Plus, Type::Timestamp | Type::Timestamptz) => Type::Interval,
+            (Operator::Times, Type::Interval) => Type::Float8,
+            (Operator::Minus, Type::Jsonb) => Type::Text,
+            // Values of `character varying` are compared as `text`.
+            (_, Type::Varchar(_)) => Type::Text,
+            (_, ty) => ty,
+        };
+        let sides = if is_open(left) {
+            let right = self.expr(scope, right, None)?;
+            (self.expr(scope, left, Some(meets(right.1)))?, right)
+        } else {
+            let left = self.expr(scope, left, None)?;
+            let wanted = meets(left.1);
+            (left, self.expr(scope, right, Some(wanted))?)
+        };
+        numbers(sides.0, sides.1)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        scope: &Scope,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<(Typed, Type), SqlError> {
+        match operator {
+            Operator::Concat => return self.concat(scope, left, right),
+            Operator::Member | Operator::MemberText | Operator::Has => {
+                return self.member(scope, operator, left, right);
+            }
+            Operator::Matches => {
+                let (text, pattern) =
+                    (self.cast(scope, left, Type::Text)?, self.cast(scope, right, Type::Text)?);
+                return Ok((made(Function::Matches, vec![text, pattern])?, Type::Bool));
+            }
+            Operator::Power => {
+                let left = self.cast(scope, left, Type::Float8)?;
+                let right = self.cast(scope, right, Type::Float8)?;
+                return Ok((joined(operator, left, right, Type::Float8), Type::Float8));
+            }
+            _ => {}
+        }
+        let (left, right) = self.sides(scope, operator, left, right)?;
+        let ty = result_of(operator, left.1, right.1);
+        let ty = ty.ok_or_else(|| no_operator(operator.sign(), left.1, right.1))?;
+        if ty == Type::Numeric {
+            return Err(SqlError::unsupported("an operator on numeric"));
+        }
+        let divides = matches!(operator, Operator::Divide | Operator::Modulo);
+        let fixed = match (&left.0, &right.0) {
+            (Typed::Const(left), Typed::Const(right))
+                if !operator.compares() && !divides && ty.is_integer() =>
+            {
+                Some(integers(operator, left, right, ty)?)
+            }
+            _ => None,
+        };
+        Ok((fixed.map_or_else(|| joined(operator, left.0, right.0, ty), Typed::Const), ty))
+    }
+
+    /// `||` of texts, of two `jsonb`, or of an array and an array or an element.
+    fn concat(&mut self, scope: &Scope, left: &Expr, right: &Expr) -> Result<(Typed, Type), SqlError> {
+        let mut types = [Type::Unknown; 2];
+        for (ty, side) in types.iter_mut().zip([left, right]) {
+            if !is_open(side) {
+                *ty = self.expr(scope, side, None)?.1;
+            }
+        }
+        if types.iter().any(|ty| matches!(ty, Type::Array(_))) {
+            return Err(SqlError::unsupported("|| of an array"));
+        }
+        if types.contains(&Type::Jsonb) {
+            let mut sides = Vec::new();
+            for side in [left, right] {
+                let (value, ty) = self.expr(scope, side, Some(Type::Jsonb))?;
+                if ty != Type::Jsonb {
+                    return Err(SqlError::unsupported("|| of a jsonb and another type"));
+                }
+                sides.push(value);
+            }
+            if let (Some(right), Some(left)) = (sides.pop(), sides.pop()) {
+                return Ok((joined(Operator::Concat, left, right, Type::Jsonb), Type::Jsonb));
+            }
+        }
+        let left = self.cast(scope, left, Type::Text)?;
+        let right = self.cast(scope, right, Type::Text)?;
+        Ok((joined(Operator::Concat, left, right, Type::Text), Type::Text))
+    }
+
+    /// `->`, `->>` and `?`.
+    fn member(
+        &mut self,
+        scope: &Scope,
+        operator: Operator,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<(Typed, Type), SqlError> {
+        let (json, ty) = self.expr(scope, left, None)?;
+        if ty == Type::Json {
+            return Err(SqlError::unsupported("a member of a json"));
+        }
+        let found = if is_open(right) { Type::Text } else { self.expr(scope, right, None)?.1 };
+        let by_place = found.is_integer() && operator != Operator::Has;
+        if ty != Type::Jsonb || !by_place && !found.is_text() {
+            return Err(no_operator(operator.sign(), ty, found));
+        }
+        let (key, _) = self.expr(scope, right, Some(Type::Text))?;
+        let function = match operator {
+            Operator::Member => Function::Member,
+            Operator::MemberText => Function::MemberText,
+            _ => Function::JsonbExists,
+        };
+        Ok((made(function, vec![json, key])?, function.ty(None)))
+    }
+}
+
+/// Numbers of different kinds as numbers of the wider one.
+fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<Sides, SqlError> {
+    let is_mixed =
+        left.1.is_number() && right.1.is_number() && !(left.1.is_integer() && right.1.is_integer());
+    if !is_mixed || left.1 == right.1 {
+        return Ok((left, right));
+    }
+    let ty = if left.1.widens_to(right.1) { right.1 } else { left.1 };
+    Ok(((folded(left.0, ty)?, ty), (folded(right.0, ty)?, ty)))
+}
+
+fn joined(operator: Operator, left: Typed, right: Typed, ty: Type) -> Typed {
+    Typed::Binary { operator, left: Box::new(left), right: Box::new(right), ty }
+}
+
+/// The type of the result of an operator; none if there is no such operator.
+fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
+    let is_point = |ty| matches!(ty, Type::Timestamp | Type::Timestamptz);
+    if operator.compares() {
+        let fits = comparable(left, right) || comparable(right, left);
+        return (fits && !matches!(left, Type::Void | Type::Json)).then_some(Type::Bool);
+    }
+    if left.is_number() && right.is_number() {
+        let ty = if left.widens_to(right) { right } else { left };
+        return (operator != Operator::Modulo || ty.is_integer()).then_some(ty);
+    }
+    let counts = |ty: Type| ty.is_integer() || ty == Type::Float8;
+    match (operator, left, right) {
+        (Operator::Minus, Type::Jsonb, ty) if ty.is_text() => Some(Type::Jsonb),
+        (Operator::Plus | Operator::Minus, Type::Interval, Type::Interval) => Some(Type::Interval),
+        (Operator::Plus | Operator::Minus, point, Type::Interval) if is_point(point) => Some(point),
+        (Operator::Plus, Type::Interval, point) if is_point(point) => Some(point),
+        (Operator::Minus, left, right) if is_point(left) && is_point(right) => Some(Type::Interval),
+        (Operator::Times, Type::Interval, ty) | (Operator::Times, ty, Type::Interval) if counts(ty) => {
+            Some(Type::Interval)
+        }
+        _ => None,
+    }
+}
+
+/// The result of an operator on integers; null of null.
+fn integers(operator: Operator, left: &Value, right: &Value, ty: Type) -> Result<Value, SqlError> {
+    let (Value::Int(left), Value::Int(right)) = (left, right) else { return Ok(Value::Null) };
+    let result = match operator {
+        Operator::Plus => left.checked_add(*right),
+        Operator::Minus => left.checked_sub(*right),
+        _ => left.checked_mul(*right),
+    };
+    in_range(result, ty)
+}
+
+pub(super) fn no_operator(sign: &str, left: Type, right: Type) -> SqlError {
+    let text = format!("operator does not exist: {} {sign} {}", left.name(), right.name());
+    SqlError::new("42883", text)
+}

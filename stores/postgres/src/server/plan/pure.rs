@@ -1,0 +1,161 @@
+//! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
+
+use super::function::Function;
+use super::pattern::matches;
+use crate::protocol::{
+    Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
+    json_text_of_key, json_text_of_place, json_type_of,
+};
+use crate::server::data::digit;
+
+/// The value of such a function.
+pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError> {
+    Ok(match (function, args) {
+        (Function::NullIf, [left, right]) => {
+            if left == right {
+                Value::Null
+            } else {
+                left.clone()
+            }
+        }
+        (Function::Concat, args) => Value::Text(args.iter().filter_map(Value::text).collect()),
+        (Function::Length, [Value::Text(text)]) => Value::Int(len(text.chars().count())),
+        (Function::Lower, [Value::Text(text)]) => Value::Text(text.to_lowercase()),
+        (Function::Upper, [Value::Text(text)]) => Value::Text(text.to_uppercase()),
+        (Function::Left, [Value::Text(text), Value::Int(count)]) => {
+            Value::Text(text.chars().take(kept(text, *count)).collect())
+        }
+        (Function::Right, [Value::Text(text), Value::Int(count)]) => {
+            let skipped = text.chars().count() - kept(text, *count);
+            Value::Text(text.chars().skip(skipped).collect())
+        }
+        (Function::GetBit, [Value::Bits(digits), Value::Int(place)]) => {
+            let beyond = || {
+                let text = format!("bit index {place} out of valid range (0..{})", len(digits.len()) - 1);
+                SqlError::new("2202E", text)
+            };
+            digit(digits, *place).ok_or_else(beyond)?
+        }
+        (Function::StringToArray, [text, separator, rest @ ..]) => split(text, separator, rest.first()),
+        (Function::Array, values) => Value::Array(values.to_vec()),
+        (Function::ArrayAppend, [array, value]) => match array {
+            Value::Array(values) => Value::Array([&values[..], std::slice::from_ref(value)].concat()),
+            _ => Value::Array(vec![value.clone()]),
+        },
+        (Function::ArrayLength, [Value::Array(values), Value::Int(dimension)]) => {
+            if *dimension == 1 && !values.is_empty() { Value::Int(len(values.len())) } else { Value::Null }
+        }
+        (Function::Cardinality, [Value::Array(values)]) => Value::Int(len(values.len())),
+        (Function::Element, [Value::Array(values), Value::Int(place)]) => {
+            let at = usize::try_from(*place).ok().and_then(|place| place.checked_sub(1));
+            at.and_then(|at| values.get(at)).cloned().unwrap_or(Value::Null)
+        }
+        (Function::Slice, [Value::Array(values), Value::Int(from), Value::Int(to)]) => {
+            let (from, to) = ((*from).max(1), (*to).min(len(values.len())));
+            let range = usize::try_from(from - 1).ok().zip(usize::try_from(to).ok());
+            Value::Array(range.and_then(|(from, to)| values.get(from..to)).unwrap_or_default().to_vec())
+        }
+        (Function::Floor | Function::Ceil | Function::Round, [Value::Float(Float(number))]) => {
+            Value::Float(Float(match function {
+                Function::Floor => number.floor(),
+                Function::Ceil => number.ceil(),
+                _ => number.round_ties_even(),
+            }))
+        }
+        (Function::LeftAll, [Value::Array(values), Value::Int(count)]) => {
+            let cut = |value: &Value| match value {
+                Value::Text(text) => Value::Text(text.chars().take(kept(text, *count)).collect()),
+                value => value.clone(),
+            };
+            Value::Array(values.iter().map(cut).collect())
+        }
+        (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
+            Value::Bool(matches(text, pattern)?)
+        }
+        (_, args) => return json(function, args),
+    })
+}
+
+fn json(function: Function, args: &[Value]) -> Result<Value, SqlError> {
+    let or_null = |json: Option<String>| json.map_or(Value::Null, Value::Json);
+    let text_or_null = |text: Option<String>| text.map_or(Value::Null, Value::Text);
+    Ok(match (function, args) {
+        (Function::JsonBuildObject, args) => Value::Json(json_object(args)?),
+        (Function::JsonbBuildObject, args) => Type::Jsonb.read(&json_object(args)?)?,
+        (Function::JsonbTypeof, [Value::Json(json)]) => Value::Text(json_type_of(json)?.to_owned()),
+        (Function::JsonbExists, [Value::Json(json), Value::Text(key)]) => Value::Bool(json_has(json, key)?),
+        (Function::Member, [Value::Json(json), Value::Text(key)]) => or_null(json_of_key(json, key)?),
+        (Function::Member, [Value::Json(json), Value::Int(at)]) => or_null(json_of_place(json, *at)?),
+        (Function::MemberText, [Value::Json(json), Value::Text(key)]) => {
+            text_or_null(json_text_of_key(json, key)?)
+        }
+        (Function::MemberText, [Value::Json(json), Value::Int(at)]) => {
+            text_or_null(json_text_of_place(json, *at)?)
+        }
+        (Function::JsonbSet, [Value::Json(json), Value::Array(path), Value::Json(new), creates @ ..]) => {
+            let mut steps = Vec::new();
+            for (at, step) in path.iter().enumerate() {
+                let null = || SqlError::new("22004", format!("path element at position {} is null", at + 1));
+                steps.push(step.text().ok_or_else(null)?);
+            }
+            let creates = creates.first() != Some(&Value::Bool(false));
+            Value::Json(json_set(json, &steps, new, creates)?)
+        }
+        _ => return Err(SqlError::unsupported("this call")),
+    })
+}
+
+fn len(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// How many characters stay of so many; a negative number is of those that go.
+fn kept(text: &str, count: i64) -> usize {
+    let all = len(text.chars().count());
+    let kept = if count < 0 { (all.saturating_add(count)).max(0) } else { count.min(all) };
+    usize::try_from(kept).unwrap_or(0)
+}
+
+/// The parts of a text; without a separator its characters. A part that is like `null` is null.
+fn split(text: &Value, separator: &Value, null: Option<&Value>) -> Value {
+    let Value::Text(text) = text else { return Value::Null };
+    let parts: Vec<String> = match separator {
+        _ if text.is_empty() => Vec::new(),
+        Value::Text(separator) if separator.is_empty() => vec![text.clone()],
+        Value::Text(separator) => text.split(separator.as_str()).map(str::to_owned).collect(),
+        _ => text.chars().map(String::from).collect(),
+    };
+    let value = |part: String| {
+        let part = Value::Text(part);
+        if Some(&part) == null { Value::Null } else { part }
+    };
+    Value::Array(parts.into_iter().map(value).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_stays_within_its_array() {
+        let array = Value::Array((1..=3).map(Value::Int).collect());
+        let slice = |from, to| {
+            pure(Function::Slice, &[array.clone(), Value::Int(from), Value::Int(to)]).unwrap().text()
+        };
+        assert_eq!(slice(2, i64::MAX).as_deref(), Some("{2,3}"));
+        assert_eq!(slice(-5, 1).as_deref(), Some("{1}"));
+        assert_eq!(slice(3, 2).as_deref(), Some("{}"));
+        assert_eq!(slice(9, 20).as_deref(), Some("{}"));
+    }
+
+    #[test]
+    fn a_text_is_split_at_its_separator() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let split = |args: &[Value]| pure(Function::StringToArray, args).unwrap().text();
+        assert_eq!(split(&[text("a,b,"), text(",")]).as_deref(), Some("{a,b,\"\"}"));
+        assert_eq!(split(&[text(""), text(",")]).as_deref(), Some("{}"));
+        assert_eq!(split(&[text("ab"), Value::Null]).as_deref(), Some("{a,b}"));
+        assert_eq!(split(&[text("a,-"), text(","), text("-")]).as_deref(), Some("{a,NULL}"));
+        assert_eq!(split(&[Value::Null, text(",")]), None);
+    }
+}

@@ -1,0 +1,297 @@
+//! The parser of operands: literals, parameters, columns, calls, and what begins with a word of the language.
+
+use super::cursor::Cursor;
+use super::lexer::Kind;
+use super::syntax::{Expr, Operator, Order, TypeName};
+use super::types::ty;
+use crate::protocol::{SqlError, Type};
+
+/// An operand with its casts and its time zone.
+pub(super) fn primary(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    let mut value = operand(at)?;
+    loop {
+        if at.takes_sign("::") {
+            value = Expr::Cast(Box::new(value), ty(at)?);
+        } else if at.takes_sign("[") {
+            value = subscript(at, value)?;
+        } else if at.takes_all(&["at", "time", "zone"]) {
+            let zone = operand(at)?;
+            value = Expr::Call { name: "timezone".to_owned(), args: vec![zone, value] };
+        } else {
+            return Ok(value);
+        }
+    }
+}
+
+/// An element or a slice of an array, from behind its opening bracket on.
+fn subscript(at: &mut Cursor<'_>, array: Expr) -> Result<Expr, SqlError> {
+    let array = Box::new(array);
+    let from = if at.is_sign(":") { None } else { Some(Box::new(at.expr()?)) };
+    if !at.takes_sign(":") {
+        at.sign("]")?;
+        return from.map(|place| Expr::Element(array, place)).ok_or_else(|| at.error());
+    }
+    let to = if at.is_sign("]") { None } else { Some(Box::new(at.expr()?)) };
+    at.sign("]")?;
+    Ok(Expr::Slice(array, from, to))
+}
+
+fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    let Some(token) = at.peek().cloned() else { return Err(at.error()) };
+    match token.kind {
+        Kind::Number => {
+            at.step();
+            number(token.text)
+        }
+        Kind::Quoted(text) => {
+            at.step();
+            Ok(Expr::Quoted(text))
+        }
+        Kind::Param(0) => Err(SqlError::new("42P02", "there is no parameter $0")),
+        Kind::Param(nth) if at.in_body => {
+            at.step();
+            Ok(Expr::Column { table: None, name: format!("${nth}") })
+        }
+        Kind::Param(nth) => {
+            at.step();
+            Ok(Expr::Param(nth))
+        }
+        Kind::Sign if token.text == "-" => {
+            at.step();
+            match at.peek().map(|token| (token.kind == Kind::Number, token.text)) {
+                Some((true, digits)) => {
+                    at.step();
+                    number(&format!("-{digits}"))
+                }
+                _ => Err(SqlError::unsupported("a sign before anything but a number")),
+            }
+        }
+        Kind::Sign if token.text == "(" => {
+            at.step();
+            if at.is_word("select") {
+                let inner = Expr::Subquery(Box::new(at.select()?));
+                at.sign(")")?;
+                return Ok(inner);
+            }
+            let inner = at.expr()?;
+            if at.is_sign(",") {
+                return Err(SqlError::unsupported("a row of values"));
+            }
+            at.sign(")")?;
+            Ok(inner)
+        }
+        Kind::Sign => Err(at.error()),
+        Kind::Word(_) | Kind::Name(_) => named(at),
+    }
+}
+
+/// A truth value, a function, a column, or what begins with a word of the language.
+fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    for (word, value) in [("null", Expr::Null), ("true", Expr::Bool(true)), ("false", Expr::Bool(false))] {
+        if at.takes(word) {
+            return Ok(value);
+        }
+    }
+    if at.takes("exists") {
+        at.sign("(")?;
+        if !at.is_word("select") {
+            return Err(at.error());
+        }
+        let select = Box::new(at.select()?);
+        at.sign(")")?;
+        return Ok(Expr::Exists(select));
+    }
+    at.refuse(&["row", "any", "not"])?;
+    if at.is_word("array") {
+        return array(at);
+    }
+    if at.is_word("extract") && at.is_sign_after("(") {
+        return extract(at);
+    }
+    if at.takes("current_timestamp") {
+        return Ok(Expr::Call { name: "current_timestamp".to_owned(), args: Vec::new() });
+    }
+    if at.takes("case") {
+        return case(at);
+    }
+    if at.is_word("cast") && at.is_sign_after("(") {
+        at.step();
+        at.step();
+        let value = at.expr()?;
+        at.word("as")?;
+        let ty = ty(at)?;
+        at.sign(")")?;
+        return Ok(Expr::Cast(Box::new(value), ty));
+    }
+    for (word, ty) in [
+        ("interval", Type::Interval),
+        ("timestamp", Type::Timestamp),
+        ("timestamptz", Type::Timestamptz),
+        ("uuid", Type::Uuid),
+        ("json", Type::Json),
+        ("jsonb", Type::Jsonb),
+    ] {
+        if at.is_word(word)
+            && let Some(text) = at.quoted_after().map(str::to_owned)
+        {
+            at.step();
+            at.step();
+            return Ok(Expr::Cast(Box::new(Expr::Quoted(text)), TypeName::Known(ty)));
+        }
+    }
+    let mut name = at.name()?;
+    if (name == "pg_catalog" || name == "public") && at.takes_sign(".") {
+        name = at.name()?;
+        if !at.is_sign("(") {
+            return Err(SqlError::unsupported("a qualified name of this form"));
+        }
+    }
+    if at.takes_sign("(") {
+        return call(at, name);
+    }
+    if at.takes_sign(".") {
+        if at.is_sign("*") {
+            return Err(SqlError::unsupported("all columns of a named table"));
+        }
+        let column = at.name()?;
+        if at.is_sign("(") || at.is_sign(".") {
+            return Err(SqlError::unsupported("a qualified name of this form"));
+        }
+        return Ok(Expr::Column { table: Some(name), name: column });
+    }
+    Ok(Expr::Column { table: None, name })
+}
+
+/// A call, from behind its opening parenthesis on.
+fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
+    if name == "make_interval" {
+        // Of its arguments this one alone.
+        if !at.takes("secs") || !at.takes_sign("=>") {
+            return Err(SqlError::unsupported("make_interval of anything but secs"));
+        }
+    }
+    if name == "count" && at.takes_sign("*") {
+        at.sign(")")?;
+        if at.is_word("over") && at.is_sign_after("(") {
+            let (partition, order) = window(at)?;
+            if !order.is_empty() {
+                return Err(SqlError::unsupported("count of the rows so far"));
+            }
+            return Ok(Expr::CountOver(partition));
+        }
+        let Some(filter) = only(at)? else { return Ok(Expr::CountRows) };
+        // What is null is not counted.
+        let case = Expr::Case { arms: vec![(filter, Expr::Bool(true))], otherwise: None };
+        return Ok(Expr::Call { name, args: vec![case] });
+    }
+    at.refuse(&["distinct"])?;
+    let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
+    if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
+        return window(at).map(|(partition, order)| Expr::RowNumber(partition, order));
+    }
+    at.refuse(&["filter", "over", "within"])?;
+    Ok(Expr::Call { name, args })
+}
+
+/// The rows of a window function and their order, after its call.
+fn window(at: &mut Cursor<'_>) -> Result<(Vec<Expr>, Vec<Order>), SqlError> {
+    at.step();
+    at.step();
+    let mut partition = Vec::new();
+    if at.takes("partition") {
+        at.word("by")?;
+        partition.push(at.expr()?);
+        while at.takes_sign(",") {
+            partition.push(at.expr()?);
+        }
+    }
+    let order = at.order()?;
+    at.refuse(&["rows", "range", "groups"])?;
+    at.sign(")")?;
+    Ok((partition, order))
+}
+
+/// FILTER of an aggregate, if it comes next.
+fn only(at: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {
+    if !at.is_word("filter") || !at.is_sign_after("(") {
+        return Ok(None);
+    }
+    at.step();
+    at.step();
+    at.word("where")?;
+    let condition = at.expr()?;
+    at.sign(")")?;
+    Ok(Some(condition))
+}
+
+/// `ARRAY[...]` or `ARRAY(SELECT ...)`.
+fn array(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    at.step();
+    if at.takes_sign("(") {
+        if !at.is_word("select") {
+            return Err(at.error());
+        }
+        let select = Box::new(at.select()?);
+        at.sign(")")?;
+        return Ok(Expr::ArrayQuery(select));
+    }
+    at.sign("[")?;
+    let mut values = Vec::new();
+    while !at.takes_sign("]") {
+        if !values.is_empty() {
+            at.sign(",")?;
+        }
+        values.push(at.expr()?);
+    }
+    Ok(Expr::Array(values))
+}
+
+/// `EXTRACT(field FROM value)`.
+fn extract(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    at.step();
+    at.step();
+    let field = match at.peek().map(|token| token.kind.clone()) {
+        Some(Kind::Word(field) | Kind::Quoted(field)) => field,
+        _ => return Err(at.error()),
+    };
+    at.step();
+    at.word("from")?;
+    let value = at.expr()?;
+    at.sign(")")?;
+    Ok(Expr::Call { name: "extract".to_owned(), args: vec![Expr::Quoted(field), value] })
+}
+
+fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    let value = if at.is_word("when") { None } else { Some(at.expr()?) };
+    let mut arms = Vec::new();
+    while at.takes("when") {
+        let condition = at.expr()?;
+        let condition = match &value {
+            None => condition,
+            Some(value) => Expr::Binary {
+                operator: Operator::Equal,
+                left: Box::new(value.clone()),
+                right: Box::new(condition),
+            },
+        };
+        at.word("then")?;
+        arms.push((condition, at.expr()?));
+    }
+    let otherwise = if at.takes("else") { Some(Box::new(at.expr()?)) } else { None };
+    at.word("end")?;
+    if arms.is_empty() {
+        return Err(at.error());
+    }
+    Ok(Expr::Case { arms, otherwise })
+}
+
+fn number(digits: &str) -> Result<Expr, SqlError> {
+    let refused = || SqlError::unsupported("a number that is no bigint");
+    match digits.split_once('.') {
+        None => digits.parse().map(Expr::Int).map_err(|_| refused()),
+        Some((whole, fraction)) if whole.len() <= 12 && !fraction.is_empty() && !fraction.contains('.') => {
+            Ok(Expr::Decimal(digits.to_owned()))
+        }
+        Some(_) => Err(refused()),
+    }
+}

@@ -1,0 +1,60 @@
+//! A node as a client of another one.
+
+use std::io;
+use std::time::Duration;
+
+use picklock_sim::host::{Host, Origin};
+use picklock_sim::stream::{ReadHalf, WriteHalf};
+use tokio::io::AsyncReadExt as _;
+
+use crate::protocol::resp::{self, Reply};
+
+/// A connection to another node, or to itself.
+pub(super) struct Caller {
+    host: Host,
+    read: ReadHalf,
+    write: WriteHalf,
+    received: Vec<u8>,
+    patience: Duration,
+}
+
+impl Caller {
+    /// Connects; each answer has to come within the time that is given.
+    pub(super) async fn connect(host: &Host, to: &str, port: u16, patience: Duration) -> io::Result<Caller> {
+        let connecting = host.timeout(patience, host.connect(to, port)).await;
+        let stream = connecting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        let (read, write) = stream.into_split();
+        Ok(Caller { host: host.clone(), read, write, received: Vec::new(), patience })
+    }
+
+    /// Sends requests in their last form.
+    pub(super) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write.write_for(Origin::default(), bytes).await
+    }
+
+    /// The next reply.
+    pub(super) async fn reply(&mut self) -> io::Result<Reply> {
+        loop {
+            if let Some((reply, len)) = Reply::decode(&self.received).map_err(io::Error::other)? {
+                self.received.drain(..len);
+                return Ok(reply);
+            }
+            let reading = self.read.read_buf(&mut self.received);
+            let read = self.host.timeout(self.patience, reading).await;
+            if read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// The reply to a request; an error reply is an error.
+    pub(super) async fn ask(&mut self, words: &[&[u8]]) -> io::Result<Reply> {
+        let mut bytes = Vec::new();
+        resp::request(&mut bytes, words);
+        self.send(&bytes).await?;
+        match self.reply().await? {
+            Reply::Error(text) => Err(io::Error::other(text)),
+            reply => Ok(reply),
+        }
+    }
+}

@@ -1,0 +1,282 @@
+"""Random sessions on the nodes of two Redis Clusters at once, real and simulated, which are compared reply by reply.
+
+Six real nodes (redis-server, cluster-enabled) run beside `picklock serve --topology cluster:3`: the same shards, the same slots, a
+replica each. A session picks a node at random for each command, follows MOVED and ASK as a client does or takes them for the answer,
+and moves slots between nodes. Addresses and names of nodes are replaced by the number of the node before replies are compared.
+"""
+
+import argparse
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+SHARDS = [(0, 5460), (5461, 10922), (10923, 16383)]
+NODES = 6
+KEYS = [b"lock:1", b"lock:2", b"lock:3", b"{lock:1}a", b"{lock:1}b", b"{lock:2}a", b"foo", b"a{b}c", b"x{}y", b"{}", b"{x", b""]
+
+
+class Node:
+    """A connection to one node."""
+
+    def __init__(self, port):
+        self.port = port
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.file = self.socket.makefile("rb")
+
+    def call(self, *words):
+        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+        parts = [b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
+        self.socket.sendall(b"".join(parts))
+        return self.reply()
+
+    def reply(self):
+        line = self.file.readline()
+        if not line:
+            raise EOFError("the node has closed the connection")
+        kind, rest = line[:1], line[1:-2]
+        if kind in b"+-":
+            return (kind + rest).decode(errors="replace")
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            size = int(rest)
+            return None if size < 0 else self.file.read(size + 2)[:-2]
+        if kind == b"*":
+            size = int(rest)
+            return None if size < 0 else [self.reply() for _ in range(size)]
+        raise ValueError(line)
+
+
+class Cluster:
+    """All nodes of one cluster."""
+
+    def __init__(self, ports):
+        self.nodes = [Node(port) for port in ports]
+        self.ports = ports
+        self.ids = [node.call("CLUSTER", "MYID").decode() for node in self.nodes]
+
+    def plain(self, reply):
+        """A reply without what differs between two clusters."""
+        if isinstance(reply, list):
+            return [self.plain(part) for part in reply]
+        is_bytes = isinstance(reply, bytes)
+        text = reply.decode(errors="replace") if is_bytes else reply
+        if not isinstance(text, str):
+            return "port %d" % self.ports.index(text) if text in self.ports else text
+        for at, port in enumerate(self.ports):
+            text = text.replace("127.0.0.1:%d@%d" % (port, (port + 10000) % 65536), "<node %d>" % at)
+            text = text.replace("127.0.0.1:%d" % port, "<node %d>" % at)
+        for at, name in enumerate(self.ids):
+            text = text.replace(name, "<name %d>" % at)
+        return text
+
+
+def real_nodes(first, directory):
+    """Six real nodes that are a cluster."""
+    ports = [first + at for at in range(NODES)]
+    processes = []
+    for port in ports:
+        config = ["--port", port, "--cluster-enabled", "yes", "--cluster-config-file", "nodes-%d.conf" % port]
+        config += ["--cluster-node-timeout", "5000", "--save", "", "--appendonly", "no", "--dir", directory]
+        config += ["--repl-diskless-sync-delay", "0", "--loglevel", "warning"]
+        processes.append(subprocess.Popen(["redis-server"] + [str(word) for word in config], stdout=subprocess.DEVNULL))
+    nodes = [wait_for(port) for port in ports]
+    for at, (start, end) in enumerate(SHARDS):
+        nodes[at].call("CLUSTER", "ADDSLOTSRANGE", start, end)
+    for at, node in enumerate(nodes):
+        node.call("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
+    for port in ports[1:]:
+        nodes[0].call("CLUSTER", "MEET", "127.0.0.1", port)
+    until(lambda: all(b"cluster_known_nodes:6" in node.call("CLUSTER", "INFO") for node in nodes))
+    ids = [node.call("CLUSTER", "MYID") for node in nodes]
+    for at in range(3):
+        until(lambda: nodes[3 + at].call("CLUSTER", "REPLICATE", ids[at]) == "+OK")
+    until(lambda: all(b"cluster_state:ok" in node.call("CLUSTER", "INFO") for node in nodes))
+    until(lambda: all(len(row) == 4 for node in nodes for row in node.call("CLUSTER", "SLOTS")))
+    return ports, processes
+
+
+def wait_for(port):
+    for _ in range(200):
+        try:
+            node = Node(port)
+            if node.call("PING") == "+PONG":
+                return node
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise SystemExit("nobody answers at port %d" % port)
+
+
+def until(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise SystemExit("the real cluster does not come about")
+
+
+def command(rng, key):
+    """A command on a key, or on several."""
+    other = rng.choice(KEYS)
+    script = "return redis.call('get', KEYS[1])"
+    choices = [
+        ("SET", key, rng.randrange(9)),
+        ("SET", key, rng.randrange(9), "NX", "PX", 60000),
+        ("GET", key),
+        ("INCR", key),
+        ("DEL", key),
+        ("EXISTS", key, other),
+        ("MGET", key, other),
+        ("MSET", key, 1, other, 2),
+        ("EVAL", script, 1, key),
+        ("EVAL", script, 2, key, other),
+        ("EVAL", "return redis.call('get', ARGV[1])", 1, key, other),
+        ("EVAL", "return redis.call('set', KEYS[1], ARGV[1])", 1, key, rng.randrange(9)),
+        ("EVAL", "return 1", 0),
+        ("HSET", b"h" + key, "f", 1),
+        ("SPUBLISH", key, "x"),
+        ("PUBLISH", key, "x"),
+        ("WATCH", key),
+        ("CLUSTER", "KEYSLOT", key),
+        ("CLUSTER", "COUNTKEYSINSLOT", rng.choice([3430, 15621, 11556, 16384, -1, "x"])),
+        ("CLUSTER", "GETKEYSINSLOT", rng.choice([3430, 15621]), rng.choice([0, 100, -1])),
+        ("CLUSTER", "SLOTS"),
+        ("CLUSTER", "NOSUCH"),
+        ("CLUSTER", "SETSLOT", "x", "STABLE"),
+        ("CLUSTER", "SETSLOT", 3430, "NODE", "nobody"),
+        ("CLUSTER", "SETSLOT", 3430, "IMPORTING", "nobody"),
+        ("CLUSTER", "SETSLOT", 3430, "MIGRATING", "nobody"),
+        ("CLUSTER", "SETSLOT", 3430, "WHAT"),
+        ("CLUSTER", "REPLICAS", "nobody"),
+        ("CLUSTER", "FORGET", "nobody"),
+        ("CLUSTER", "FAILOVER", "WHAT"),
+        ("CLUSTER", "ADDSLOTS", rng.choice([3430, 16384, "x"])),
+        ("CLUSTER", "COUNT-FAILURE-REPORTS", "nobody"),
+        ("ASKING",),
+        ("READONLY",),
+        ("READWRITE",),
+        ("SELECT", rng.randrange(2)),
+        ("REPLICAOF", "NO", "ONE"),
+        ("MULTI",),
+        ("EXEC",),
+        ("DISCARD",),
+        ("SWAPDB", 0, 1),
+        ("MOVE", key, 1),
+        ("COPY", key, other),
+        ("RENAME", key, other),
+        ("MIGRATE", "127.0.0.1", 1, key, 0),
+        ("INFO", "cluster"),
+    ]
+    return rng.choice(choices)
+
+
+def order(words, reply):
+    """CLUSTER SLOTS with its replicas in one order, and the keys of a slot: Redis names the newest first."""
+    if words[:2] == ("CLUSTER", "GETKEYSINSLOT") and isinstance(reply, list):
+        return sorted(reply)
+    if isinstance(reply, list) and reply and isinstance(reply[0], list) and len(reply[0]) > 2:
+        return [row[:3] + sorted(row[3:], key=str) for row in reply]
+    return reply
+
+
+def compare(clusters, at, words, log):
+    replies = [order(words, cluster.plain(cluster.nodes[at].call(*words))) for cluster in clusters]
+    log.append((at, words, replies))
+    if replies[0] != replies[1]:
+        for node, words, (one, two) in log[-12:]:
+            print("node %d %r\n  real      %r\n  simulated %r" % (node, words, one, two))
+        return False
+    return True
+
+
+def move(clusters, rng, log):
+    """Moves a slot from its primary to another, perhaps with commands half-way. True if all replies are alike."""
+    slot = rng.choice([3430, 15621, 11556])
+    rows = [row for row in clusters[0].nodes[0].call("CLUSTER", "SLOTS") if row[0] <= slot <= row[1]]
+    source = clusters[0].ports.index(rows[0][2][1])
+    target = rng.choice([at for at in range(3) if at != source])
+
+    def both(at, *words):
+        replies = []
+        for cluster in clusters:
+            said = [cluster.ids[word[1]] if isinstance(word, tuple) else word for word in words]
+            said = [cluster.ports[word[0]] if isinstance(word, list) else word for word in said]
+            replies.append(cluster.plain(cluster.nodes[at].call(*said)))
+        log.append((at, words, replies))
+        if replies[0] != replies[1]:
+            print("node %d %r\n  real      %r\n  simulated %r" % (at, words, *replies))
+            return False
+        return True
+
+    alike = both(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", ("id", source))
+    alike &= both(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", ("id", target))
+    for _ in range(rng.randrange(8)):
+        at, words = rng.choice([source, target]), command(rng, rng.choice(KEYS))
+        if words[0] not in ("CLUSTER", "MULTI", "EXEC", "SELECT"):
+            alike = alike and compare(clusters, at, words, log)
+    keys = [cluster.nodes[source].call("CLUSTER", "GETKEYSINSLOT", slot, 100) for cluster in clusters]
+    if sorted(keys[0]) != sorted(keys[1]):
+        print("keys of slot %d: %r %r" % (slot, *keys))
+        return False
+    for key in sorted(keys[0]):
+        alike = alike and both(source, "MIGRATE", "127.0.0.1", [target], key, 0, 5000)
+    alike = alike and both(target, "CLUSTER", "SETSLOT", slot, "NODE", ("id", target))
+    alike = alike and both(source, "CLUSTER", "SETSLOT", slot, "NODE", ("id", target))
+    time.sleep(0.5)
+    return alike
+
+
+def settle(clusters):
+    """Leaves the state of connections behind."""
+    for cluster in clusters:
+        for node in cluster.nodes:
+            node.call("RESET")
+            node.call("READWRITE")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--picklock", required=True)
+    parser.add_argument("--port", type=int, default=17_001)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--commands", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    processes, done = [], 0
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            ports, processes = real_nodes(args.port, directory)
+            first = args.port + 100
+            words = [args.picklock, "serve", "--quiet", "--topology", "cluster:3", "--port", str(first), "--down-after", "5s"]
+            processes.append(subprocess.Popen(words, stdout=subprocess.DEVNULL))
+            wait_for(first + NODES - 1)
+            time.sleep(3)
+            clusters = [Cluster(ports), Cluster([first + at for at in range(NODES)])]
+            for session in range(args.sessions):
+                rng = random.Random(args.seed * 1000 + session)
+                settle(clusters)
+                log = []
+                for _ in range(args.commands):
+                    if rng.randrange(60) == 0:
+                        settle(clusters)
+                        alike = move(clusters, rng, log)
+                    else:
+                        alike = compare(clusters, rng.randrange(NODES), command(rng, rng.choice(KEYS)), log)
+                    if not alike:
+                        print("session %d differs after %d commands" % (session, len(log)))
+                        return 1
+                    done += 1
+            print("%d sessions, %d commands: no difference" % (args.sessions, done))
+            return 0
+    finally:
+        for process in processes:
+            process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
