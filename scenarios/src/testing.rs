@@ -27,8 +27,19 @@ const DOWN_AFTER: Param<OneSpan> = Param {
 
 const PARAMS: &[Param] = params![REPLICAS, PERSISTENCE, DOWN_AFTER];
 
+const DISK: Param<Word> = Param {
+    name: "disk",
+    domain: Word(&["kept", "torn", "lost"]),
+    default: "kept",
+    doc: "what a disk keeps",
+};
+
 /// The kinds of stores that the built-in scenarios speak of.
-pub const STORES: &[StoreParams] = &[StoreParams { kind: "made-up", params: PARAMS }];
+pub const STORES: &[StoreParams] = &[
+    StoreParams { kind: "made-up", params: PARAMS },
+    StoreParams { kind: "etcd", params: params![DISK] },
+    StoreParams { kind: "zookeeper", params: params![DISK] },
+];
 
 impl StoreSpec for MadeUp {
     fn name(&self) -> &'static str {
@@ -70,6 +81,7 @@ impl StoreSpec for MadeUp {
                 MADE_UP,
                 OwnAction { name: "evict", ..MADE_UP },
                 OwnAction { name: "end-session", ..MADE_UP },
+                OwnAction { name: "remove-member", ..MADE_UP },
                 OwnAction { name: "move-slot", ..MADE_UP },
             ]
         }

@@ -1,4 +1,4 @@
-//! F20, a member leaves a store that elects its leader, and comes back: it is taken out of the group and stopped, and added and started again
+//! F22, a member leaves a store that elects its leader, and comes back: it is taken out of the group and stopped, and added and started again
 //! later. A group changes by one member at a time, and loses nothing by it.
 //!
 //! It comes back with its disk, which Raft permits. An operator of etcd has it come back as a new member with an empty one.

@@ -91,9 +91,9 @@ fn an_entry_that_was_being_written_is_dropped_and_what_comes_after_it_is_found_a
     let torn = Settings::default().with(DISK, "torn");
     // After the second time all that was written after the torn entry has to be there.
     let all = ["node-1", "node-2", "node-3"];
-    let twice: Vec<_> = all.iter().flat_map(|host| [dark(3_000, host), dark(16_000, host)]).collect();
+    let twice: Vec<_> = all.iter().flat_map(|host| [dark(3_000, host), dark(12_000, host)]).collect();
     play_with(&torn, 3, &[finds_everything_twice], &twice);
-    play_with(&torn, 1, &[finds_everything_twice], &[dark(3_000, "node-1"), dark(16_000, "node-1")]);
+    play_with(&torn, 1, &[finds_everything_twice], &[dark(3_000, "node-1"), dark(12_000, "node-1")]);
 }
 
 fn finds_everything_twice(host: Host) -> BoxFuture<'static, ()> {
