@@ -56,8 +56,8 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
         because: "it is, as far as the store is to blame: no member that dies, comes back or has a wrong clock makes a second holder on etcd, while stores \
                   of Redlock that forget or whose clocks jump do. A holder that stands still, or is cut off, is not alone on either; only a token that \
-                  the resource checks keeps its late write out. And the client counts as well: with the mutex of etcd 3.4, which does not look at its own key \
-                  again, a lost leader is enough."
+                  the resource checks keeps its late write out. And the client counts as well: a waiter of etcd 3.4's mutex, which does not look at its own key again, is granted the \
+                  lock without a lease where it stands still, or does not look at its session either (jepsen-etcd)."
             .to_owned(),
         figures: vec![Figures {
             title: "runs that harmed the data, all with a lease of 2 s".to_owned(),
