@@ -1,4 +1,4 @@
-//! What a lock costs and gives in a cell: figures for a column each.
+//! The figures of a cell that have a column of their own: the gain of a lock and its cost.
 
 use picklock_judge::metrics::Metrics;
 
