@@ -17,7 +17,7 @@ use picklock_scenarios::workloads;
 /// Parts that are left out at most: a plan that was not reduced may have many.
 const PARTS: usize = 32;
 /// Other designs that are tried at most.
-const DESIGNS: usize = 12;
+const DESIGNS: usize = 15;
 
 /// Tries what the violations of a run depend on, as far as the time goes. `others` are designs to compare with; those that do not
 /// stand on the same servers are passed over.

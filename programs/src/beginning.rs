@@ -8,12 +8,15 @@ use picklock_supervisor::{Setup, StartError, Template};
 /// The place for a program that was warmed up, or for the reason why it cannot be copied.
 pub(crate) type Slot = Arc<Mutex<Option<Result<Template, String>>>>;
 
+/// Warms up the program of a host.
+type Run = Box<dyn Fn(&Host, &Setup) -> Result<Template, BeginError> + Send>;
+
 /// A warm-up.
 pub(crate) struct Warm {
     /// What it depends on besides the program and its hosts, in words.
     pub(crate) world: String,
-    /// Warms up the program of a host.
-    pub(crate) run: Box<dyn Fn(&Host, &Setup) -> Result<Template, BeginError> + Send>,
+    /// How it is done.
+    pub(crate) run: Run,
 }
 
 /// How a program begins.

@@ -96,7 +96,7 @@ impl Reentrant {
             Some(synced) => synced.ask(&store.redis, request).await?,
             None => (request.query_async(&mut store.redis.clone()).await?, true),
         };
-        if left >= 0 || left < -1 {
+        if !(-1..0).contains(&left) {
             return Ok(Answer::held(left));
         }
         if !is_synced {

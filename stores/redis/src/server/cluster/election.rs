@@ -77,10 +77,8 @@ impl Cluster {
         let by_hand = self.manual.end != 0 && self.manual.can_start;
         let primary = self.myself().primary.and_then(|id| self.peers.get(&id));
         let Some(primary) = primary.filter(|_| self.is_replica()) else { return };
-        if !(primary.is_failed || by_hand)
-            || self.settings.no_failover && !by_hand
-            || primary.slots.is_empty()
-        {
+        let of_itself = primary.is_failed && !self.settings.no_failover;
+        if !(of_itself || by_hand) || primary.slots.is_empty() {
             return;
         }
         if self.is_too_old() && !by_hand {

@@ -225,7 +225,8 @@ impl Node {
     fn may_ask(&self, id: SessionId, command: &Command) -> bool {
         let session = self.session(id);
         let shut = !session.authenticated && !self.config.password.is_empty();
-        !shut && !(session.transaction.is_some() && command.is(flags::NO_MULTI))
+        let barred = session.transaction.is_some() && command.is(flags::NO_MULTI);
+        !shut && !barred
     }
 
     /// The admission of a command with these flags, or the reply that refuses it.

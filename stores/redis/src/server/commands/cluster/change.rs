@@ -168,7 +168,8 @@ pub(super) fn replicate(node: &mut Node, id: NodeId) -> Result<Reply, Reply> {
     if cluster.peers[&id].is_replica {
         return Err(Reply::error("ERR I can only replicate a master, not a replica."));
     }
-    if !cluster.is_replica() && !(is_empty && cluster.myself().slots.is_empty()) {
+    let has_nothing = is_empty && cluster.myself().slots.is_empty();
+    if !cluster.is_replica() && !has_nothing {
         return Err(Reply::error("ERR To set a master the node must be empty and without assigned slots."));
     }
     cluster.follow(id);
