@@ -22,7 +22,7 @@ use crate::story::paragraph;
 use crate::story::timeline::Detail;
 
 /// At most so many lines, and one screen, when everything is as expected.
-pub const LINES: usize = 72;
+pub const LINES: usize = 80;
 /// So many cells that say something are shown one by one.
 pub const FEW: u64 = 4;
 /// At most so many cells that are not as expected are listed.
