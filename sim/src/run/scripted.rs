@@ -110,8 +110,9 @@ impl Scripted {
     }
 }
 
-/// Nobody asks it.
-struct NoLock;
+/// A lock that nobody asks, for a design of which a test needs the servers alone.
+#[derive(Clone, Copy, Debug)]
+pub struct NoLock;
 
 impl Lock for NoLock {
     async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {

@@ -3,32 +3,20 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock_model::ids::Key;
 use picklock_model::plan::{Action, ClientPlan, Injection, Latency, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
-use picklock_sim::lock::{Client, Grant, Lock, LockError};
+use picklock_sim::lock::Client;
 use picklock_sim::run::{Run, run};
+use picklock_sim::scripted::NoLock;
 
 use super::world::{Link, Script, call, ms};
 use crate::params::{NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS};
 use crate::protocol::resp::Reply;
 use crate::{PORT, RedisCluster};
-
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 

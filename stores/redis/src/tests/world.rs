@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use picklock_model::ids::Key;
 use picklock_model::plan::{Action, ClientPlan, Injection, Latency, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
@@ -11,8 +10,9 @@ use picklock_model::trace::What;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::engine::Engine;
 use picklock_sim::host::Host;
-use picklock_sim::lock::{BoxFuture, Client, Grant, Lock, LockError};
+use picklock_sim::lock::{BoxFuture, Client};
 use picklock_sim::run::{Run, run};
+use picklock_sim::scripted::NoLock;
 use picklock_sim::stream::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -22,18 +22,6 @@ use crate::params::{DOWN_AFTER, PERSISTENCE, REPLICAS};
 use crate::protocol::resp::{Reply, request};
 use crate::server::sentinel;
 use crate::server::version::Version;
-
-struct NoLock;
-
-impl Lock for NoLock {
-    async fn try_acquire(&self, _: &Key) -> Result<Option<Grant>, LockError> {
-        Ok(None)
-    }
-
-    async fn release(&self, _: Grant) -> Result<(), LockError> {
-        Ok(())
-    }
-}
 
 /// A connection of the client that a test plays.
 pub(super) struct Link(Stream);
