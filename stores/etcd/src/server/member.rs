@@ -343,8 +343,9 @@ impl Member {
         (Watch { watch: 0, key, end, from, filters: Vec::new(), with_previous: false, sender }, notices)
     }
 
-    /// Ends leases that have run out, as long as this member leads.
+    /// Ends leases that have run out, as long as this member leads. It looks from some time after its start on, as no two start at once.
     pub(crate) async fn end_leases(self: Arc<Self>) {
+        self.host.sleep(self.host.rng().span(Duration::ZERO, LOOKS)).await;
         loop {
             self.host.sleep(LOOKS).await;
             let now = self.host.monotonic();

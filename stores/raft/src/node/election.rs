@@ -79,7 +79,7 @@ impl Node {
     fn lead(&mut self) {
         self.turn(Role::Leader);
         self.leader = Some(self.id);
-        self.quiet = 0;
+        self.quiet = std::mem::take(&mut self.led_before);
         let next = self.log.last_index() + 1;
         let progress = |member: &MemberId| (*member, Progress::new(next));
         self.progress = self.members.iter().map(progress).collect();

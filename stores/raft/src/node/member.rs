@@ -92,6 +92,8 @@ pub struct Node {
     pub(super) quiet: u32,
     /// After so many quiet ticks the member wants to be elected.
     pub(super) patience: u32,
+    /// For how many ticks the first leader of a new group is to have led as it is elected.
+    pub(super) led_before: u32,
     /// The votes of a candidate.
     pub(super) votes: BTreeMap<MemberId, bool>,
     /// Of a leader: how far each member is.
@@ -121,6 +123,7 @@ impl Node {
             leader: None,
             quiet: 0,
             patience: 0,
+            led_before: 0,
             votes: BTreeMap::new(),
             progress: BTreeMap::new(),
             reads: Reads::default(),
@@ -205,9 +208,11 @@ impl Node {
         self.send_heartbeats();
     }
 
-    /// Takes ticks as passed without an election: the first member of a new group need not wait.
+    /// Takes ticks as passed without an election: the first member of a new group need not wait. The group is to be as one that has run
+    /// for long: the leader's ticks since it last saw a majority are drawn.
     pub fn hurry(&mut self) {
         self.quiet = self.patience;
+        self.led_before = (self.draw)(self.rules.election_ticks.max(1));
     }
 
     /// Has a change appended, in the service of a message.

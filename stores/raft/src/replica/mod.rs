@@ -135,7 +135,8 @@ impl<S: State> Replica<S> {
         let drawing = host.clone();
         let draw = Box::new(move |bound: u32| drawing.rng().below(u64::from(bound)) as u32);
         let mut node = Node::new(id, members, rules, stored, draw);
-        if first && is_new {
+        let hurries = first && is_new;
+        if hurries {
             node.hurry();
         }
         let (mut senders, mut queues) = (BTreeMap::new(), Vec::new());
@@ -170,7 +171,7 @@ impl<S: State> Replica<S> {
             ));
         }
         host.spawn(peers::listen(host.clone(), port, silence, replica.notify()));
-        host.spawn(Arc::clone(&replica).keep_time());
+        host.spawn(Arc::clone(&replica).keep_time(hurries));
         replica
     }
 
@@ -279,10 +280,14 @@ impl<S: State> Replica<S> {
         self.inner().say(to, origin, data);
     }
 
-    /// Ticks. Ticks that were missed, as in a pause, are one.
-    async fn keep_time(self: Arc<Self>) {
-        let began = self.host.monotonic();
+    /// Ticks, from some time within the first tick on, as no two members start at once. Ticks that were missed, as in a pause, are one.
+    async fn keep_time(self: Arc<Self>, hurries: bool) {
+        if hurries {
+            self.act(Origin::default(), Node::tick);
+        }
         let tick = self.timing.tick.max(Duration::from_millis(1));
+        self.host.sleep(self.host.rng().span(Duration::ZERO, tick)).await;
+        let began = self.host.monotonic();
         loop {
             let passed = self.host.monotonic().since(began).as_nanos() / tick.as_nanos();
             self.host.sleep_until(began + tick * u32::try_from(passed + 1).unwrap_or(u32::MAX)).await;

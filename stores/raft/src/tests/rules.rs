@@ -154,6 +154,22 @@ fn a_leader_without_a_majority_steps_down_after_one_to_two_election_timeouts() {
 }
 
 #[test]
+fn the_first_leader_of_a_new_group_is_as_one_that_has_led_for_some_time() {
+    let steps_down = |seed| {
+        let mut group = Group::new(3, true, seed);
+        group.with(1, crate::Node::hurry);
+        group.settle(1);
+        assert_eq!(group.leader(), Some(1), "it is elected at its first tick");
+        (1..).find(|_| {
+            group.tick(1);
+            group.members[&1].node.as_ref().unwrap().role() != Role::Leader
+        })
+    };
+    let ticks: BTreeSet<_> = (0..40).map(|seed| steps_down(seed).unwrap()).collect();
+    assert!(ticks.len() > 5 && ticks.iter().all(|ticks| (1..=20).contains(ticks)), "{ticks:?}");
+}
+
+#[test]
 fn a_member_that_was_cut_off_deposes_nobody_if_it_asks_first() {
     for (asks_first, is_deposed) in [(true, false), (false, true)] {
         let mut group = Group::new(3, asks_first, 2);
