@@ -1,7 +1,7 @@
-//! The words of four letters that a member answers without a session, on a connection of their own: of a member that allows `ruok`, `srvr` and `stat`
-//! (`4lw.commands.whitelist`; by default it is `srvr` alone).
+//! The words of four letters that a member answers without a session, on a connection of their own: of a member that allows `envi`, `isro`,
+//! `ruok`, `srvr` and `stat` (`4lw.commands.whitelist`; by default it is `srvr` alone).
 //!
-//! *Source:* `FourLetterCommands`, `StatCommand` of ZooKeeper 3.8.
+//! *Source:* `FourLetterCommands`, `EnvCommand`, `IsroCommand` and `StatCommand` of ZooKeeper 3.8.
 
 use super::state::Machine;
 
@@ -22,6 +22,9 @@ pub(super) fn word(bytes: [u8; 4]) -> Option<&'static str> {
 /// The answer to a word.
 pub(super) fn answer(word: &str, machine: &Machine) -> String {
     match word {
+        "envi" => format!("Environment:\nzookeeper.version={VERSION}\n"),
+        "isro" if machine.is_serving() => "rw".to_owned(),
+        "isro" => "null".to_owned(),
         "ruok" => "imok".to_owned(),
         "srvr" | "stat" if !machine.is_serving() => {
             "This ZooKeeper instance is not currently serving requests\n".to_owned()
