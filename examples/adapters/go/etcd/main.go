@@ -2,7 +2,8 @@
 //
 //	picklock run --program 'target/adapters/go/etcd mutex' --topology etcd:3 --set ttl=2s
 //
-// Each acquire has a session of its own.
+// Each acquire has a session of its own, which nobody keeps alive any more when the acquire has failed or the lock has been released: its lease
+// takes along what a request that was not answered may have left behind.
 package main
 
 import (
@@ -64,6 +65,9 @@ func main() {
 		case "acquire":
 			wait, _ := strconv.Atoi(words[2])
 			lock, err := acquire(client, kind, words[1], milliseconds/1000, time.Duration(wait)*time.Millisecond)
+			if err != nil && lock != nil {
+				lock.session.Orphan()
+			}
 			switch {
 			case err == nil:
 				locks[words[1]] = lock
@@ -77,6 +81,7 @@ func main() {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			err := locks[words[1]].release(ctx)
 			cancel()
+			locks[words[1]].session.Orphan()
 			if err == nil {
 				fmt.Println("released")
 			} else {
