@@ -204,7 +204,7 @@ fn faults_of(names: &[String]) -> Result<Vec<&'static AtSite>, Failure> {
 fn fault_named(name: &str) -> Result<&'static AtSite, Failure> {
     faults::at_site_named(name).ok_or_else(|| {
         let names = || faults::at_sites().map(|fault| fault.name);
-        let same = faults::find(name).ok().and_then(|fault| fault.at_site.as_ref()).map(|fault| fault.name);
+        let same = faults::find(name).ok().and_then(|fault| fault.at_sites.first()).map(|fault| fault.name);
         let near = same.or_else(|| nearest(name, names()));
         let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();

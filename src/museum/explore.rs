@@ -30,7 +30,7 @@ pub(super) fn fault_of(bug: &Bug) -> Result<&'static AtSite, String> {
                 .to_owned(),
         );
     }
-    let placed = faults::find(name).ok().and_then(|fault| fault.at_site.as_ref());
+    let placed = faults::find(name).ok().and_then(|fault| fault.at_sites.first());
     placed.ok_or_else(|| format!("explorations do not place the fault `{name}`"))
 }
 

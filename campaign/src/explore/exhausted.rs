@@ -60,7 +60,7 @@ impl Figures {
     pub fn put_beside(&self, cell: &mut Cell, scenario: &Scenario) {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
-            let kind = faults::find(fault).ok()?.at_site.as_ref()?;
+            let kind = faults::find(fault).ok()?.at_sites.first()?;
             let tried = page.faults.iter().find(|tried| tried.fault == kind.name && tried.sites > 0)?;
             Some(Exhausted {
                 fault: fault.clone(),

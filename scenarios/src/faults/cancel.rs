@@ -22,7 +22,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "cancel",
         doc: "a caller is cancelled within its acquire or its release",
         scenario: "cancel",
@@ -31,7 +31,7 @@ pub(super) const FAULT: Fault = Fault {
             let can = can_cancel(point.phase, point.access);
             can.then(|| (here(point), Action::Cancel)).into_iter().collect()
         },
-    }),
+    }],
     served: &[],
 };
 

@@ -23,7 +23,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "crash",
         doc: "a client dies for good, or a server where there are several",
         scenario: "client-crash",
@@ -33,7 +33,7 @@ pub(super) const FAULT: Fault = Fault {
             let dies = || (here(point), Action::Crash { power_loss: false, restart_after: None });
             (!lone).then(dies).into_iter().collect()
         },
-    }),
+    }],
     served: &[
         Served {
             form: "kill HOST at TIME [restart TIME]",

@@ -26,7 +26,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
-    at_site: None,
+    at_sites: &[],
     served: &[Served {
         form: "drift HOST by PPM at TIME",
         read: |words| {

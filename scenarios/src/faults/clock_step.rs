@@ -40,7 +40,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "clock-step",
         doc: "the wall clock of a client or a server jumps, forwards or backwards",
         scenario: "clock-step",
@@ -49,7 +49,7 @@ pub(super) const FAULT: Fault = Fault {
             let by = i64::try_from(nanos(stage.lasts)).unwrap_or(i64::MAX);
             [by, -by].map(|by_ns| (here(point), Action::StepClock { by_ns })).to_vec()
         },
-    }),
+    }],
     served: &[Served {
         form: "step HOST by TIME|-TIME at TIME",
         read: |words| {

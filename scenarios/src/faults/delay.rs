@@ -24,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "delay",
         doc: "a message and all later ones of its connection arrive late",
         scenario: "delay",
@@ -33,7 +33,7 @@ pub(super) const FAULT: Fault = Fault {
             let (to, by) = (Target::host(&*point.peer), stage.lasts);
             vec![(here(point), Action::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
         },
-    }),
+    }],
     served: &[Served {
         form: "delay HOST to HOST by TIME at TIME for TIME",
         read: |words| {

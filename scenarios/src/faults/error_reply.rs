@@ -26,7 +26,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_stores,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "error-reply",
         doc: "a store refuses a request with an error",
         scenario: "error-reply",
@@ -36,7 +36,7 @@ pub(super) const FAULT: Fault = Fault {
             let action = || Action::Own { name: ACTION.to_owned(), count: 1 };
             store.then(|| (Target::host(&*point.peer), action())).into_iter().collect()
         },
-    }),
+    }],
     served: &[],
 };
 

@@ -14,7 +14,7 @@ use picklock_model::plan::{Access, Action, Injection, Phase, Target, When};
 use picklock_model::points::Reached;
 use picklock_model::trace::Role;
 
-use super::draw::{Draw, at};
+use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
@@ -25,12 +25,12 @@ pub(super) const FAULT: Fault = Fault {
     name: "failover",
     number: "F8",
     doc: "the primary of a replicated store dies or is cut off, and a replica takes over",
-    params: params![TIMES_AT_MOST_ONCE, HOW, FOR, AFTER, POWER_LOSS, RETURN_AFTER],
+    params: params![TIMES_AT_MOST_ONCE, HOW, FOR, AFTER, CUT_AFTER, POWER_LOSS, RETURN_AFTER],
     from_points: true,
     last_section,
     applies: needs_replicas,
     schedule,
-    at_site: None,
+    at_sites: &[],
     served: &[],
 };
 
@@ -47,6 +47,13 @@ pub(super) const FOR: Param<Spans> = Param {
     domain: Spans::UP_TO_HOUR,
     default: "1 x ttl..2 x ttl",
     doc: "how long a cut, a split or a pause lasts",
+};
+
+pub(super) const CUT_AFTER: Param<Spans> = Param {
+    name: "cut_after",
+    domain: Spans::UP_TO_HOUR,
+    default: "0ms",
+    doc: "a cut, a split or a pause begins this long after a section asks or has got the lock",
 };
 
 pub(super) const RETURN_AFTER: Param<SpansOr> = Param {
@@ -73,7 +80,8 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let mut others = draw.servers_beside_leader();
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
     let action = Action::Cut { to: Target::Hosts(others), both: true, lasts };
-    vec![draw.inject(at(point), Target::Leader, action)]
+    let when = When::Point { point, after: draw.get(CUT_AFTER) };
+    vec![draw.inject(when, Target::Leader, action)]
 }
 
 /// In how many of its first sections a client may be split off.
@@ -101,8 +109,9 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
     let action = Action::Cut { to: Target::Hosts(majority), both: true, lasts };
+    let when = When::Point { point: point.clone(), after: draw.get(CUT_AFTER) };
     [Target::Leader, Target::Hosts(minority)]
-        .map(|side| draw.inject(at(point.clone()), side, action.clone()))
+        .map(|side| draw.inject(when.clone(), side, action.clone()))
         .into()
 }
 
@@ -110,7 +119,8 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
 fn stand_still(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.get(FOR);
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
-    vec![draw.inject(at(point), Target::Leader, Action::Pause { lasts })]
+    let when = When::Point { point, after: draw.get(CUT_AFTER) };
+    vec![draw.inject(when, Target::Leader, Action::Pause { lasts })]
 }
 
 /// The primary dies while a section works.

@@ -26,7 +26,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_stores,
     schedule,
-    at_site: None,
+    at_sites: &[],
     served: &[Served {
         form: "forget HOST and HOST at TIME",
         read: |words| {

@@ -22,13 +22,13 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "lost-reply",
         doc: "a request is executed, and its connection breaks before the reply",
         scenario: "lost-reply",
         at: Where::Request,
         actions: |_, point| vec![(here(point), Action::LoseReply { from: Target::host(&*point.peer) })],
-    }),
+    }],
     served: &[Served {
         form: "lose-reply HOST to HOST at TIME",
         read: |words| {

@@ -20,13 +20,13 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_permitted_links,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "lost-request",
         doc: "a request is lost with its connection; no store executes it",
         scenario: "lost-request",
         at: Where::Request,
         actions: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],
-    }),
+    }],
     served: &[],
 };
 

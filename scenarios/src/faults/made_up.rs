@@ -23,7 +23,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "made-up",
         doc: "a client's clock jumps, and then its process stops",
         scenario: "made-up",
@@ -31,7 +31,7 @@ pub(super) const FAULT: Fault = Fault {
         actions: |stage, point| {
             vec![(here(point), STEP), (here(point), Action::Pause { lasts: stage.lasts })]
         },
-    }),
+    }],
     served: &[Served {
         form: "made-up HOST at TIME for TIME",
         read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),

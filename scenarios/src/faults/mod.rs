@@ -97,7 +97,7 @@ pub fn find(name: &str) -> Result<&'static Fault, Problem> {
 
 /// Every fault that can be put at one point.
 pub fn at_sites() -> impl Iterator<Item = &'static AtSite> {
-    ALL.iter().filter_map(|fault| fault.at_site.as_ref())
+    ALL.iter().flat_map(|fault| fault.at_sites)
 }
 
 /// The placed fault of this name.

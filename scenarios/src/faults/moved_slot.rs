@@ -25,7 +25,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: needs_replicas,
     schedule,
-    at_site: None,
+    at_sites: &[],
     served: &[],
 };
 

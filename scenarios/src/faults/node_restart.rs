@@ -46,7 +46,7 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "restart",
         doc: "a server loses its power and is started anew after a twentieth of a lease",
         scenario: "node-restart",
@@ -55,7 +55,7 @@ pub(super) const FAULT: Fault = Fault {
             let restart_after = Some(stage.ttl / 20);
             vec![(here(point), Action::Crash { power_loss: true, restart_after })]
         },
-    }),
+    }],
     served: &[],
 };
 

@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section};
 use super::served::{Served, Words};
-use super::site::{AtSite, Where, here};
+use super::site::{AtSite, Where, clients, here};
 use picklock_sim::param::{Args, Param, Word};
 use picklock_sim::params;
 
@@ -26,16 +26,28 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies,
     schedule,
-    at_site: Some(AtSite {
-        name: "cut",
-        doc: "one link is cut in both directions",
-        scenario: "client-partition",
-        at: Where::Link,
-        actions: |stage, point| {
-            let to = Target::host(&*point.peer);
-            vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
+    at_sites: &[
+        AtSite {
+            name: "cut",
+            doc: "one link is cut in both directions",
+            scenario: "client-partition",
+            at: Where::Link,
+            actions: |stage, point| {
+                let to = Target::host(&*point.peer);
+                vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
+            },
         },
-    }),
+        AtSite {
+            name: "cut-off",
+            doc: "a client is cut off from all servers in both directions",
+            scenario: "client-partition",
+            at: Where::Before(clients),
+            actions: |stage, point| {
+                let to = Target::Hosts(stage.servers());
+                vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
+            },
+        },
+    ],
     served: &[
         Served { form: "cut HOST [to|from|and] HOST at TIME for TIME", read: cut },
         Served {

@@ -26,13 +26,13 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "pause",
         doc: "the process of a client, a server or the resource stops; its clocks go on",
         scenario: "pause",
         at: Where::Process(anybody),
         actions: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],
-    }),
+    }],
     served: &[Served {
         form: "pause HOST at TIME for TIME",
         read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),

@@ -71,6 +71,12 @@ impl Stage {
         self.roles.get(host).copied().unwrap_or(Role::Client)
     }
 
+    /// The members of the stores.
+    #[must_use]
+    pub fn servers(&self) -> Vec<String> {
+        self.roles.iter().filter(|(_, role)| servers(**role)).map(|(host, _)| host.clone()).collect()
+    }
+
     /// True if the stores have this action of their own.
     #[must_use]
     pub fn has(&self, action: &str) -> bool {

@@ -24,13 +24,13 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "stall",
         doc: "a critical section stops; its client's background tasks go on",
         scenario: "stall",
         at: Where::Process(clients),
         actions: |stage, point| vec![(here(point), Action::Stall { lasts: stage.lasts })],
-    }),
+    }],
     served: &[],
 };
 

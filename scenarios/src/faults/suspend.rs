@@ -25,13 +25,13 @@ pub(super) const FAULT: Fault = Fault {
     last_section: any_section,
     applies: always,
     schedule,
-    at_site: Some(AtSite {
+    at_sites: &[AtSite {
         name: "suspend",
         doc: "a process stops and its monotonic clock with it",
         scenario: "suspend",
         at: Where::Process(anybody),
         actions: |stage, point| vec![(here(point), Action::Suspend { lasts: stage.lasts })],
-    }),
+    }],
     served: &[Served {
         form: "suspend HOST at TIME for TIME",
         read: |words| Ok((words.host()?, Action::Suspend { lasts: Duration::ZERO })),

@@ -218,6 +218,29 @@ fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() 
 }
 
 #[test]
+fn a_split_begins_as_long_after_its_point_as_it_is_told() {
+    let split = "[[fault]]\nkind = 'failover'\nhow = 'split'\ncut_after = ['20ms', '50ms']";
+    for injection in injections(split, &design(1, true)) {
+        let When::Point { after, .. } = injection.when else { panic!("{injection:?}") };
+        assert!((Duration::from_millis(20)..=Duration::from_millis(50)).contains(&after), "{after:?}");
+    }
+}
+
+#[test]
+fn a_client_is_cut_off_from_all_servers_at_one_site() {
+    let design = design(3, false);
+    let plan = plan(&scenario("[[fault]]\nkind = 'pause'"), &design, 1);
+    let hosts = [("client-1", Role::Client), ("node-1", Role::Leader), ("node-2", Role::Leader)];
+    let hosts = hosts.map(|(name, role)| HostInfo::new(name, role));
+    let stage = Stage::new(&design, &plan, Duration::from_secs(3), &hosts);
+    let sites =
+        at_site_named("cut-off").unwrap().sites(&stage, std::slice::from_ref(point(&plan.injections[0])));
+    let [site] = &sites[..] else { panic!("{sites:?}") };
+    let Action::Cut { to, both: true, .. } = &site.action else { panic!("{site:?}") };
+    assert_eq!(self::hosts(to), ["node-1", "node-2"]);
+}
+
+#[test]
 fn the_clocks_of_all_replicas_may_be_moved_alone() {
     let found =
         injections("replicas = 2\n[[fault]]\nkind = 'clock-step'\nwho = 'replicas'", &design(1, true));
