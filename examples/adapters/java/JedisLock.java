@@ -16,10 +16,16 @@ class JedisLock {
     static final String RENEW =
         "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
     static final String TTL = System.getenv("PICKLOCK_TTL_MS");
-    static final RedisClient store = RedisClient.create(System.getenv("PICKLOCK_STORES"));
+    static RedisClient store;
     static final Map<String, String> held = new HashMap<>();
 
     static String answer(String verb, String key) {
+        if (verb.equals("close")) {
+            store.close();
+            store = null;
+            return "closed";
+        }
+        if (store == null) store = RedisClient.create(System.getenv("PICKLOCK_STORES"));
         if (verb.equals("acquire")) {
             var owner = UUID.randomUUID().toString();
             if (store.set(key, owner, new SetParams().nx().px(Long.parseLong(TTL))) == null) return "refused";
@@ -35,7 +41,7 @@ class JedisLock {
     public static void main(String[] words) throws Exception {
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var parts = line.split(" ");
+            var parts = (line + " 0").split(" ");
             try {
                 System.out.println(answer(parts[0], parts[1]));
             } catch (JedisException error) {

@@ -20,9 +20,23 @@ class LettuceLock {
         "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
     static final String TTL = System.getenv("PICKLOCK_TTL_MS");
     static final Map<String, String> held = new HashMap<>();
+    static RedisClient client;
     static RedisCommands<String, String> store;
 
+    static void open() {
+        var address = RedisURI.create(System.getenv("PICKLOCK_STORES"));
+        address.setTimeout(Duration.ofSeconds(2));
+        client = RedisClient.create(address);
+        store = client.connect().sync();
+    }
+
     static String answer(String verb, String key) {
+        if (verb.equals("close")) {
+            client.shutdown();
+            client = null;
+            return "closed";
+        }
+        if (client == null) open();
         if (verb.equals("acquire")) {
             var owner = UUID.randomUUID().toString();
             if (store.set(key, owner, SetArgs.Builder.nx().px(Long.parseLong(TTL))) == null) return "refused";
@@ -36,12 +50,10 @@ class LettuceLock {
     }
 
     public static void main(String[] words) throws Exception {
-        var address = RedisURI.create(System.getenv("PICKLOCK_STORES"));
-        address.setTimeout(Duration.ofSeconds(2));
-        store = RedisClient.create(address).connect().sync();
+        open();
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var parts = line.split(" ");
+            var parts = (line + " 0").split(" ");
             try {
                 System.out.println(answer(parts[0], parts[1]));
             } catch (RedisException error) {

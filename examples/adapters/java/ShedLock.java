@@ -18,7 +18,23 @@ class ShedLock {
     static final Duration LEASE = Duration.ofMillis(Long.parseLong(System.getenv("PICKLOCK_TTL_MS")));
     static final Map<String, SimpleLock> held = new HashMap<>();
 
-    static String answer(RedisLockProvider provider, String verb, String key) {
+    static LettuceConnectionFactory connections;
+    static RedisLockProvider provider;
+
+    static void open(boolean safe) {
+        var store = URI.create(System.getenv("PICKLOCK_STORES"));
+        connections = new LettuceConnectionFactory(store.getHost(), store.getPort());
+        connections.afterPropertiesSet();
+        connections.start();
+        provider = new RedisLockProvider.Builder(connections).safeUpdate(safe).build();
+    }
+
+    static String answer(String verb, String key) {
+        if (verb.equals("close")) {
+            connections.destroy();
+            provider = null;
+            return "closed";
+        }
         if (verb.equals("release")) {
             held.remove(key).unlock();
             return "released";
@@ -33,16 +49,13 @@ class ShedLock {
     }
 
     public static void main(String[] words) throws Exception {
-        var store = URI.create(System.getenv("PICKLOCK_STORES"));
-        var connections = new LettuceConnectionFactory(store.getHost(), store.getPort());
-        connections.afterPropertiesSet();
-        connections.start();
-        var provider = new RedisLockProvider.Builder(connections).safeUpdate(words.length > 0).build();
+        open(words.length > 0);
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
-            var parts = line.split(" ");
+            var parts = (line + " 0").split(" ");
             try {
-                System.out.println(answer(provider, parts[0], parts[1]));
+                if (provider == null) open(words.length > 0);
+                System.out.println(answer(parts[0], parts[1]));
             } catch (RuntimeException error) {
                 System.out.println("error " + String.valueOf(error).replaceAll("\\s+", " "));
             }

@@ -20,19 +20,36 @@ class SpringLocks {
         return key + "-" + number;
     }
 
-    public static void main(String[] words) throws Exception {
+    static LettuceConnectionFactory connections;
+    static RedisLockRegistry registry;
+
+    static void open() {
         var store = URI.create(System.getenv("PICKLOCK_STORES"));
-        var connections = new LettuceConnectionFactory(store.getHost(), store.getPort());
+        connections = new LettuceConnectionFactory(store.getHost(), store.getPort());
         connections.afterPropertiesSet();
         connections.start();
-        var registry = new RedisLockRegistry(connections, "locks", Long.parseLong(System.getenv("PICKLOCK_TTL_MS")));
+        registry = new RedisLockRegistry(connections, "locks", Long.parseLong(System.getenv("PICKLOCK_TTL_MS")));
+    }
+
+    static void close() {
+        registry.destroy();
+        connections.destroy();
+        registry = null;
+    }
+
+    public static void main(String[] words) throws Exception {
+        open();
         Lock beside = null;
         Map<String, Lock> held = new HashMap<>();
         var lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = lines.readLine()) != null; ) {
             var parts = line.split(" ");
             try {
-                if (parts[0].equals("acquire")) {
+                if (registry == null) open();
+                if (parts[0].equals("close")) {
+                    close();
+                    System.out.println("closed");
+                } else if (parts[0].equals("acquire")) {
                     if (words.length > 0 && beside == null) {
                         beside = registry.obtain(neighbour(parts[1]));
                         beside.tryLock();

@@ -218,7 +218,7 @@ fn a_split_leaves_the_primary_with_one_client_and_a_minority_of_the_sentinels() 
 }
 
 #[test]
-fn a_split_begins_as_long_after_its_point_as_it_is_told() {
+fn a_split_begins_as_long_after_its_point_as_its_parameter_says() {
     let split = "[[fault]]\nkind = 'failover'\nhow = 'split'\ncut_after = ['20ms', '50ms']";
     for injection in injections(split, &design(1, true)) {
         let When::Point { after, .. } = injection.when else { panic!("{injection:?}") };
