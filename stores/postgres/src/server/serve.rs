@@ -146,6 +146,9 @@ async fn converse(
             }
             return feed(server, read, write, sent).await;
         }
+        if !waits && line.is_dead {
+            return Ok(());
+        }
         if !waits && (gone || !received.is_empty()) {
             if received.is_empty() {
                 return Ok(());
@@ -159,10 +162,12 @@ async fn converse(
             biased;
             parcel = parcels.recv() => {
                 let Some(parcel) = parcel else { return Ok(()) };
+                if line.is_dead {
+                    return Ok(());
+                }
                 if !parcel.bytes.is_empty() {
                     write.write_for(parcel.origin, &parcel.bytes).await?;
-                    // It is acknowledged, or the connection breaks.
-                    line.heard(server.host.monotonic());
+                    line.sent(&keepalive, server.host.monotonic(), &read);
                 }
                 if parcel.closes {
                     return Ok(());
@@ -173,12 +178,10 @@ async fn converse(
                 gone = len? == 0;
                 line.heard(server.host.monotonic());
             }
-            () = server.host.sleep_until(line.due(&keepalive)), if !gone && (!waits || check.is_some()) => {
-                if !line.look(&keepalive, server.host.monotonic(), &read) {
-                    return Ok(());
-                }
+            () = until(&server.host, line.due(&keepalive)), if !gone => {
+                line.look(&keepalive, server.host.monotonic(), &read);
             }
-            () = until(&server.host, check), if gone => return Ok(()),
+            () = until(&server.host, check), if gone || line.is_dead => return Ok(()),
         }
     }
 }
