@@ -5,6 +5,7 @@ use std::path::Path;
 use picklock_judge::outcome::Outcome;
 use picklock_model::trace::{Role, What};
 use picklock_scenarios::scenario::Scenario;
+use picklock_scenarios::suite;
 use picklock_sim::engine::Engine;
 
 use crate::cells::{Cell, design};
@@ -200,6 +201,25 @@ fn a_failover_takes_lock_and_change_together_and_nothing_that_a_synchronous_stan
         assert!(harmed_by_a_failover(spelling, &[], "no-lost-update") >= 20, "{spelling}");
         for settings in [SYNCHRONOUS, FENCED] {
             assert_eq!(harmed_by_a_failover(spelling, settings, "no-lost-update"), 0, "{spelling}");
+        }
+    }
+}
+
+#[test]
+fn a_commit_is_lost_with_the_power_if_the_disk_is_late_and_only_then() {
+    let lost = |spelling: &str, settings: &[&str]| {
+        let mut scenario = suite::named("late-disk", &picklock_stores::params()).unwrap();
+        scenario.set_all(settings).unwrap();
+        let cell = Cell::of(&design(spelling), scenario).unwrap();
+        (0..40).filter(|seed| cell.run(Engine::Event, *seed).violates("no-lost-update")).count()
+    };
+    for spelling in ["row-lock", "skip-locked", "optimistic-row"] {
+        assert_eq!(lost(spelling, &["disk_delay=0s"]), 0, "{spelling}");
+        // The processes alone are gone.
+        assert_eq!(lost(spelling, &["power_loss=no"]), 0, "{spelling}");
+        for settings in [&[][..], &["disk_delay=0s", "synchronous_commit=off"], &["fsync=off"]] {
+            let lost = lost(spelling, settings);
+            assert!(lost >= 10, "{spelling}, {settings:?}: {lost} of 40");
         }
     }
 }

@@ -53,6 +53,8 @@ fn made(belief: policy::Policy, policy: Policy) -> Design {
     let design = Design::new("", client)
         .on_stores(Topology::independent(1), kind)
         .persistent()
+        // The row between UPDATE and COMMIT.
+        .held_by_connection()
         .believing(belief.belief);
     let design = Design { survives: Conditions::LEASE, ..design };
     let design = if policy.fenced { design.fenced() } else { design };

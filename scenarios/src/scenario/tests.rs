@@ -61,7 +61,7 @@ fn mistakes_are_reported_with_line_column_and_remedy() {
     starts("summary = 's'\nttl = 10", "2:7: `ttl`: `10` has no unit: write `10ms`");
     starts("summary = 's'\nttl = '3 parsecs'", "2:7: `ttl`: there is no unit `parsecs`");
     starts("summary = 's'\nttl = '2 x ttl'", "2:7: `ttl`: `2 x ttl` is a multiple of ttl");
-    starts("summary = 's'\nhorizon = '2h'", "2:11: `horizon`: `2h` is not a span of time from 1ms to 1h");
+    starts("summary = 's'\nhorizon = '4h'", "2:11: `horizon`: `4h` is not a span of time from 1ms to 3h");
     starts("summary = 's'\nttl = 1.5", "2:7: `ttl` is a number with a point; write a span of time from 10ms");
     starts("summary = 's'\nlatency = ['2ms', '1ms']", "2:11: `latency`: the range `2ms..1ms` is reversed");
     starts(

@@ -23,16 +23,19 @@ pub(super) const TTL: Param<OneSpan> = Param {
     doc: "the lease time that clients ask for",
 };
 
+/// The longest run: longer than a server needs by its defaults to notice that a client is gone (PostgreSQL: 7875 s).
+const LONGEST: Duration = Duration::from_secs(3 * 3_600);
+
 pub(super) const WAIT: Param<OneSpan> = Param {
     name: "wait",
-    domain: OneSpan { min: Duration::ZERO, max: HOUR },
+    domain: OneSpan { min: Duration::ZERO, max: LONGEST },
     default: "10 x ttl",
     doc: "how long a section waits for the lock",
 };
 
 pub(super) const HORIZON: Param<OneSpan> = Param {
     name: "horizon",
-    domain: OneSpan { min: MILLISECOND, max: HOUR },
+    domain: OneSpan { min: MILLISECOND, max: LONGEST },
     default: "5 x ttl",
     doc: "the run ends here at the latest",
 };

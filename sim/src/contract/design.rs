@@ -57,7 +57,7 @@ pub struct Design {
     /// Leases that must run out, one after another, before a waiter surely gets the lock after a fault; none if it has no
     /// leases.
     pub leases_to_recover: u32,
-    /// True if a grant lasts as long as the connection of its holder: it ends when the store notices that the holder is gone.
+    /// True if the store keeps what others wait for (a grant, or a row for a moment) until it notices that the connection of its holder is gone.
     pub held_by_connection: bool,
     /// The leases for which its clients wait for an answer, if that is longer than a waiter may have to wait for its turn; 0
     /// otherwise, and for clients that wait for ever.
@@ -255,7 +255,7 @@ impl Design {
         self
     }
 
-    /// The same design, whose grants end with the connection of their holder.
+    /// The same design, in which a connection may hold what others wait for.
     #[must_use]
     pub fn held_by_connection(mut self) -> Design {
         self.held_by_connection = true;

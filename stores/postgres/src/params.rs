@@ -38,5 +38,13 @@ pub const FSYNC: Param<Word> = Param {
     doc: "whether what is synced is on the disk: off loses everything with the power",
 };
 
+/// How late the disks sync.
+pub(crate) const DISK_DELAY: Param<OneSpan> = Param {
+    name: "disk_delay",
+    domain: OneSpan { min: Duration::ZERO, max: HOUR },
+    default: "0s",
+    doc: "how long what a server has synced lies in the cache of a disk that says at once that it is there: a loss of power takes it",
+};
+
 /// All of them.
-pub(crate) const PARAMS: &[Param] = params![DOWN_AFTER, FENCED, SYNCHRONOUS_COMMIT, FSYNC];
+pub(crate) const PARAMS: &[Param] = params![DOWN_AFTER, FENCED, SYNCHRONOUS_COMMIT, FSYNC, DISK_DELAY];

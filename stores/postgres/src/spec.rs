@@ -14,9 +14,9 @@ use picklock_sim::store::{
     StoreSpec, Topology,
 };
 
-use crate::params::{DOWN_AFTER, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
+use crate::params::{DISK_DELAY, DOWN_AFTER, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
-use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, serve_configured};
+use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, Syncs, serve_configured};
 use crate::{PORT, controller, protocol, real};
 
 /// PostgreSQL servers.
@@ -179,7 +179,11 @@ impl Postgres {
                 "on" => Commits::Everywhere,
                 _ => Commits::Local,
             },
-            forgets: settings.get(FSYNC) == "off",
+            syncs: match settings.get(DISK_DELAY) {
+                _ if settings.get(FSYNC) == "off" => Syncs::Never,
+                Duration::ZERO => Syncs::AtOnce,
+                delay => Syncs::Later(delay),
+            },
             pair: Pair::of(&context.member, &context.members, settings),
         }
     }

@@ -33,7 +33,7 @@ fn a_file_that_is_not_a_scenario_is_refused_with_line_column_and_remedy() {
         ("summary = 's'\nttl = nan", &["2:7", "`ttl` is a number with a point; write a span of time"]),
         ("summary = 's'\nttl = '99999999999999999999s'", &["2:7", "`ttl`"]),
         ("summary = 's'\nttl = '0s'", &["2:7", "from 10ms to 5m"]),
-        ("summary = 's'\nhorizon = '8760h'", &["2:11", "from 1ms to 1h"]),
+        ("summary = 's'\nhorizon = '8760h'", &["2:11", "from 1ms to 3h"]),
         (
             "summary = 's'\n[contend]\nclients = 99999999999999999999",
             &["3:11", "a whole number from 1 to 1000"],

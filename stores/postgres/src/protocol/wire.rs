@@ -107,6 +107,8 @@ impl Value {
             Value::Int(value) if ty == Type::Int2 => Some((*value as i16).to_be_bytes().to_vec()),
             Value::Int(value) if ty == Type::Oid => Some((*value as u32).to_be_bytes().to_vec()),
             Value::Int(value) if ty == Type::Int4 => Some((*value as i32).to_be_bytes().to_vec()),
+            Value::Int(_) if ty == Type::Numeric => self.text().map(|text| decimal(&text)),
+            Value::Numeric(_) => self.text().map(|text| decimal(&text)),
             Value::Int(value) | Value::Time(value) | Value::Stamp(value) => {
                 Some(value.to_be_bytes().to_vec())
             }
@@ -118,7 +120,6 @@ impl Value {
             Value::Text(value) => Some(value.clone().into_bytes()),
             Value::Label(_, label) => Some(label.as_bytes().to_vec()),
             Value::Float(value) => Some(value.0.to_be_bytes().to_vec()),
-            Value::Numeric(_) => self.text().map(String::into_bytes),
             Value::Bits(digits) => {
                 let len = i32::try_from(digits.len()).unwrap_or(i32::MAX).to_be_bytes();
                 let octet = |octet: &[u8]| {
@@ -164,4 +165,46 @@ fn read_bits(bytes: &[u8]) -> Result<String, SqlError> {
     let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| incorrect())?;
     let digits: String = octets.iter().map(|octet| format!("{octet:08b}")).collect();
     digits.get(..len).filter(|_| octets.len() == len.div_ceil(8)).map(str::to_owned).ok_or_else(incorrect)
+}
+/// A number in digits as a `numeric`: digits of base 10,000, the place of the first one, a sign, and how many digits of base 10 come behind
+/// the point.
+fn decimal(text: &str) -> Vec<u8> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (0x4000_i16, digits),
+        None => (0, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let before = "0".repeat(whole.len().next_multiple_of(4) - whole.len());
+    let after = "0".repeat(fraction.len().next_multiple_of(4) - fraction.len());
+    let all = [&before, whole, fraction, &after].concat();
+    let parts = all.as_bytes().chunks(4);
+    let parts =
+        parts.map(|part| part.iter().fold(0_i16, |number, digit| number * 10 + i16::from(digit - b'0')));
+    let mut parts: Vec<i16> = parts.collect();
+    let short = |count: usize| i16::try_from(count).unwrap_or(i16::MAX);
+    let leading = parts.iter().take_while(|part| **part == 0).count();
+    let weight = if leading == parts.len() { 0 } else { short(whole.len().div_ceil(4)) - 1 - short(leading) };
+    parts.drain(..leading);
+    while parts.last() == Some(&0) {
+        parts.pop();
+    }
+    let head = [short(parts.len()), weight, sign, short(fraction.len())];
+    head.into_iter().chain(parts).flat_map(i16::to_be_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_digits_of_base_10000() {
+        let numbers = |text: &str| {
+            let bytes = decimal(text);
+            bytes.chunks(2).map(|pair| i16::from_be_bytes([pair[0], pair[1]])).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers("0"), [0, 0, 0, 0]);
+        assert_eq!(numbers("1.500000"), [2, 0, 0, 6, 1, 5000]);
+        assert_eq!(numbers("-0.000250"), [2, -1, 0x4000, 6, 2, 5000]);
+        assert_eq!(numbers("120000000"), [2, 2, 0, 0, 1, 2000]);
+    }
 }

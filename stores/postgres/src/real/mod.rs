@@ -4,7 +4,7 @@
 //! - `cluster`: the files with which a server begins;
 //! - `server`, `agent`, `log`: a server, what stands beside it, and its log; `pooler`: a pgbouncer.
 //!
-//! Left out on purpose: servers whose disk never syncs (`fsync=off`), and keepalives other than Linux's.
+//! Left out on purpose: servers whose disk never syncs (`fsync=off`) or late, and keepalives other than Linux's.
 
 mod agent;
 mod cluster;

@@ -4,6 +4,7 @@
 //! that finds no primary asks again only after 5 s (`wal_retrieve_retry_interval`); a server starts in no virtual time.
 
 use std::path::Path;
+use std::time::Duration;
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
@@ -14,7 +15,7 @@ use super::cluster::{CONNECTIONS, first_files};
 use super::installed::{as_user_words, programs};
 use super::log;
 use crate::PORT;
-use crate::params::{FSYNC, SYNCHRONOUS_COMMIT};
+use crate::params::{DISK_DELAY, FSYNC, SYNCHRONOUS_COMMIT};
 use crate::server::Pair;
 
 /// Runs a server in its directory, as the user `postgres` where this is root: a server refuses to run as root. What an earlier life says of its
@@ -37,9 +38,9 @@ const OPTIONS: [&str; 9] = [
     "wal_keep_size=1GB",
 ];
 
-/// How a server runs among these members. None without an installed server, and for a disk that never syncs.
+/// How a server runs among these members. None without an installed server, and for a disk that syncs late or never.
 pub(super) fn server(member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
-    if settings.get(FSYNC) != "on" {
+    if settings.get(FSYNC) != "on" || settings.get(DISK_DELAY) > Duration::ZERO {
         return None;
     }
     let pair = Pair::of(member, members, settings).filter(|_| member.role == Role::Leader);

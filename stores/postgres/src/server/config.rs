@@ -7,6 +7,7 @@ use picklock_model::trace::Role;
 use picklock_sim::store::Member;
 
 use crate::params::{DOWN_AFTER, FENCED};
+use crate::server::journal::Syncs;
 use crate::server::keepalive::Keepalive;
 use crate::server::settings::Commits;
 
@@ -19,10 +20,17 @@ pub(crate) struct Config {
     pub(crate) leases: bool,
     /// When its commits are durable.
     pub(crate) commits: Commits,
-    /// True if its disk never syncs (`fsync = off`).
-    pub(crate) forgets: bool,
+    /// When its disk has what it has synced.
+    pub(crate) syncs: Syncs,
     /// Its place in a store of two servers; none if it is alone.
     pub(crate) pair: Option<Pair>,
+}
+
+impl Config {
+    /// True if a loss of power takes commits that were acknowledged.
+    pub(crate) fn forgets(&self) -> bool {
+        self.syncs != Syncs::AtOnce || self.commits == Commits::Off
+    }
 }
 
 /// The place of a server in a store of a primary and a standby.

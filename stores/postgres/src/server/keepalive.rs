@@ -1,10 +1,17 @@
-//! How a server notices that a client is gone without a word: it looks whether the other end of a silent connection is still there.
+//! How a server notices that a client is gone without a word: its kernel looks whether the other end of a silent connection is still there.
 //!
-//! Source: PostgreSQL 15 documentation, 20.3.2 TCP Settings; Linux, tcp(7).
+//! The kernel looks whatever the session does. What it finds the session learns when it reads or writes: a session that waits for a lock learns it
+//! when its turn has come. While something that was sent is not acknowledged the kernel does not look but sends it again, until
+//! `tcp_user_timeout`, or without that until the time after which the world breaks a connection (`tcp_timeout`).
+//!
+//! Left out on purpose: of a client that was away for a part of the time in which the kernel sends again, only the end of that time counts.
+//!
+//! Source: PostgreSQL 15 documentation, 20.3.2 TCP Settings; Linux, tcp(7), `tcp_keepalive_timer` in `net/ipv4/tcp_timer.c`.
 
 use std::time::Duration;
 
 use picklock_model::time::Monotonic;
+use picklock_sim::param::HOUR;
 use picklock_sim::stream::{Probe, ReadHalf};
 
 /// When a server looks, and when it gives up.
@@ -33,6 +40,11 @@ impl Default for Keepalive {
 }
 
 impl Keepalive {
+    /// True if the world breaks a connection on which something is not acknowledged before the first probe.
+    fn is_late(&self) -> bool {
+        self.user_timeout.is_none() && self.idle >= HOUR
+    }
+
     /// How long a client is silent at most before the server gives up.
     #[must_use]
     pub fn patience(&self) -> Duration {
@@ -52,11 +64,24 @@ pub(crate) struct Line {
     heard: Monotonic,
     /// The last probe, and how many were not answered.
     probed: Option<(Monotonic, u32)>,
+    /// When the first part of what is not acknowledged was sent.
+    sent: Option<Monotonic>,
+    /// True once the connection is given up.
+    pub(crate) is_dead: bool,
 }
 
 impl Line {
     pub(crate) fn new(now: Monotonic) -> Line {
-        Line { heard: now, probed: None }
+        Line { heard: now, probed: None, sent: None, is_dead: false }
+    }
+
+    /// Something was sent.
+    pub(crate) fn sent(&mut self, keepalive: &Keepalive, now: Monotonic, end: &ReadHalf) {
+        if !keepalive.is_late() && end.probe() == Probe::Silent {
+            self.sent.get_or_insert(now);
+        } else {
+            self.heard(now);
+        }
     }
 
     /// Something was heard.
@@ -64,16 +89,36 @@ impl Line {
         *self = Line::new(now);
     }
 
-    /// When it looks next.
-    pub(crate) fn due(&self, keepalive: &Keepalive) -> Monotonic {
-        match self.probed {
-            None => self.heard + keepalive.idle,
-            Some((at, _)) => at + keepalive.interval,
+    /// When it looks next; none if it does not.
+    pub(crate) fn due(&self, keepalive: &Keepalive) -> Option<Monotonic> {
+        match (self.sent, self.probed) {
+            _ if self.is_dead => None,
+            (Some(at), probed) => Some(match keepalive.user_timeout {
+                Some(limit) => at + limit,
+                None => probed.map_or(at, |(at, _)| at) + keepalive.interval,
+            }),
+            (None, None) => Some(self.heard + keepalive.idle),
+            (None, Some((at, _))) => Some(at + keepalive.interval),
         }
     }
 
-    /// Looks whether the client is there; false if it is given up.
-    pub(crate) fn look(&mut self, keepalive: &Keepalive, now: Monotonic, end: &ReadHalf) -> bool {
+    /// Looks whether the client is there.
+    pub(crate) fn look(&mut self, keepalive: &Keepalive, now: Monotonic, end: &ReadHalf) {
+        self.is_dead = !self.finds(keepalive, now, end);
+    }
+
+    /// True unless the client is given up.
+    fn finds(&mut self, keepalive: &Keepalive, now: Monotonic, end: &ReadHalf) -> bool {
+        if self.sent.is_some() {
+            match end.probe() {
+                // What was sent again has come.
+                Probe::Answered => self.heard(now),
+                // The world breaks the connection.
+                Probe::Silent if keepalive.user_timeout.is_none() => self.probed = Some((now, 0)),
+                _ => return false,
+            }
+            return true;
+        }
         let unanswered = self.probed.map_or(0, |(_, count)| count);
         let is_over = match keepalive.user_timeout {
             None => unanswered >= keepalive.count,

@@ -32,6 +32,7 @@ mod step;
 pub(crate) use actions::ACTIONS;
 pub(crate) use config::{Config, Pair};
 pub use guarded::Guarded;
+pub(crate) use journal::Syncs;
 pub use keepalive::Keepalive;
 pub use locks::SessionId;
 pub use machine::{Delivery, Effects, Machine, Now};

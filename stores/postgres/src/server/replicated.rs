@@ -10,11 +10,12 @@
 //! Left out on purpose: more standbys than one, standbys of standbys, slots, copies of a whole database (a standby has everything from the
 //! first record on), statements on a standby that are cancelled for what it replays.
 
+use picklock_model::ids::Key;
 use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 
 use crate::protocol::SqlError;
-use crate::server::data::{Ended, Place};
+use crate::server::data::{Ended, Place, Row};
 use crate::server::guarded::Deed;
 use crate::server::locks::{SessionId, Wait};
 use crate::server::machine::{Machine, Now, only_here};
@@ -149,14 +150,24 @@ impl Machine {
     /// Reports what the registers have, for a server that may not have all that was acknowledged.
     pub(crate) fn report_registers(&mut self, origin: Origin) {
         let table = self.guarded.table.clone();
-        let of_table = self.heap.catalogue.committed().find(|(schema, _)| *schema.name == *table);
+        for (name, row) in self.registers() {
+            self.record(origin, &table, &name, &Deed::Restored(&row));
+        }
+    }
+
+    /// True if there is a register of this key.
+    pub(crate) fn has_register(&self, key: &Key) -> bool {
+        self.registers().iter().any(|(name, _)| name == key.as_str())
+    }
+
+    /// The rows of the registers, as they are committed, by their names.
+    fn registers(&self) -> Vec<(String, Row)> {
+        let of_table =
+            self.heap.catalogue.committed().find(|(schema, _)| *schema.name == *self.guarded.table);
         let rows = of_table.into_iter().flat_map(|(schema, rows)| {
             rows.filter_map(move |(_, row)| Some((schema.name_of(row)?, row.clone())))
         });
-        let rows: Vec<_> = rows.collect();
-        for (name, row) in rows {
-            self.record(origin, &table, &name, &Deed::Restored(&row));
-        }
+        rows.collect()
     }
 
     /// Refuses what a standby does not do.

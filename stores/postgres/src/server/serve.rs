@@ -15,7 +15,7 @@ use crate::PORT;
 use crate::server::actions::act;
 use crate::server::config::Config;
 use crate::server::guarded::Guarded;
-use crate::server::journal::Journal;
+use crate::server::journal::{Journal, Syncs};
 use crate::server::keepalive::Line;
 use crate::server::locks::SessionId;
 use crate::server::machine::{Delivery, Machine, Now};
@@ -31,13 +31,17 @@ pub async fn serve(context: ServerContext) {
 /// The same, configured like this.
 pub(crate) async fn serve_configured(context: ServerContext, config: Config) {
     let host = context.host;
-    let journal = Journal::new(host.disk(), config.forgets);
+    let journal = Journal::new(host.disk(), config.syncs);
     let server = Arc::new(begin(host, journal, &config));
     let timers = Arc::clone(&server);
     server.host.spawn(async move { timers.keep_time().await });
     server.host.spawn(act(Arc::clone(&server)));
     let writer = Arc::clone(&server);
     server.host.spawn(async move { writer.write_behind().await });
+    if let Syncs::Later(delay) = config.syncs {
+        let disk = Arc::clone(&server);
+        server.host.spawn(async move { disk.sync_behind(delay).await });
+    }
     if let Some(pair) = config.pair {
         match pair.primary.clone() {
             None => drop(server.host.spawn(confirm(Arc::clone(&server), pair))),
@@ -89,8 +93,14 @@ fn begin(host: Host, mut journal: Journal, config: &Config) -> Server {
         machine.replicated.synchronous = config.commits == Commits::Everywhere && pair.primary.is_none();
         machine.fence(pair.fenced.filter(|_| pair.primary.is_none()), is_new.then_some(now.monotonic));
     }
-    if (config.forgets || config.commits == Commits::Off) && !is_new {
-        machine.report_registers(Origin::default());
+    if config.forgets() {
+        journal.notes_registers = true;
+        if !is_new {
+            machine.report_registers(Origin::default());
+            for key in journal.written().into_iter().filter(|key| !machine.has_register(key)) {
+                host.record(Origin::default(), What::ResourceRestored { key, value: 0 });
+            }
+        }
     }
     // The log of a server with a standby is kept whole.
     match config.pair {
@@ -136,6 +146,9 @@ async fn converse(
             }
             return feed(server, read, write, sent).await;
         }
+        if !waits && line.is_dead {
+            return Ok(());
+        }
         if !waits && (gone || !received.is_empty()) {
             if received.is_empty() {
                 return Ok(());
@@ -149,10 +162,12 @@ async fn converse(
             biased;
             parcel = parcels.recv() => {
                 let Some(parcel) = parcel else { return Ok(()) };
+                if line.is_dead {
+                    return Ok(());
+                }
                 if !parcel.bytes.is_empty() {
                     write.write_for(parcel.origin, &parcel.bytes).await?;
-                    // It is acknowledged, or the connection breaks.
-                    line.heard(server.host.monotonic());
+                    line.sent(&keepalive, server.host.monotonic(), &read);
                 }
                 if parcel.closes {
                     return Ok(());
@@ -163,12 +178,10 @@ async fn converse(
                 gone = len? == 0;
                 line.heard(server.host.monotonic());
             }
-            () = server.host.sleep_until(line.due(&keepalive)), if !gone && (!waits || check.is_some()) => {
-                if !line.look(&keepalive, server.host.monotonic(), &read) {
-                    return Ok(());
-                }
+            () = until(&server.host, line.due(&keepalive)), if !gone => {
+                line.look(&keepalive, server.host.monotonic(), &read);
             }
-            () = until(&server.host, check), if gone => return Ok(()),
+            () = until(&server.host, check), if gone || line.is_dead => return Ok(()),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! its standby.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use picklock_model::time::Monotonic;
@@ -134,6 +134,16 @@ impl Server {
             self.written.notified().await;
             self.host.sleep(WRITER_DELAY).await;
             self.state().flush();
+        }
+    }
+
+    /// Has a disk that syncs late sync after this time.
+    pub(crate) async fn sync_behind(&self, delay: Duration) {
+        let cached = Arc::clone(&self.state().journal.cached);
+        loop {
+            cached.notified().await;
+            self.host.sleep(delay).await;
+            self.state().journal.sync();
         }
     }
 

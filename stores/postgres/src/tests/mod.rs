@@ -1,6 +1,8 @@
 //! Tests of the whole machine: what it says beside what PostgreSQL says, and how it behaves in a world.
 
 mod agent;
+mod bounds;
+mod disk;
 mod hostile;
 mod pooled;
 mod random;

@@ -51,7 +51,7 @@ pub(super) trait Stage {
 }
 
 /// Statements: `K` and `J` stand for keys, `N` for a number.
-const STATEMENTS: [&str; 88] = [
+const STATEMENTS: [&str; 107] = [
     "BEGIN",
     "BEGIN",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
@@ -140,10 +140,29 @@ const STATEMENTS: [&str; 88] = [
     "SELECT id FROM j WHERE s = 'new' ORDER BY id FOR UPDATE OF j NOWAIT",
     "WITH l AS (SELECT id FROM j WHERE id = K FOR UPDATE), d AS (DELETE FROM j USING l WHERE j.id = l.id AND j.s <> 'busy' RETURNING j.*) SELECT * FROM j WHERE id = K AND id NOT IN (SELECT id FROM d) UNION SELECT * FROM d ORDER BY id",
     "WITH l AS (SELECT id FROM j WHERE id = K FOR UPDATE), n AS (SELECT id FROM l), u AS (UPDATE j SET n = N FROM n WHERE j.id = n.id RETURNING j.id, j.n) SELECT f.id, f.n FROM (SELECT id, n FROM j WHERE id = K FOR UPDATE) AS f WHERE f.id NOT IN (SELECT id FROM u) UNION SELECT id, n FROM u ORDER BY id",
+    "SELECT v, count(*), max(id), sum(u) FROM t GROUP BY v HAVING count(*) < N ORDER BY v",
+    "SELECT s, count(*), sum(n), count(DISTINCT n), min(id) FILTER (WHERE n < N) FROM j GROUP BY s ORDER BY s",
+    "SELECT t.id, count(j.id), coalesce(sum(j.n), 0) FROM t LEFT JOIN j ON j.n = t.v GROUP BY t.id ORDER BY t.id",
+    "SELECT DISTINCT ON (s) s, id, n FROM j ORDER BY s, n DESC, id",
+    "SELECT id, v FROM t ORDER BY id LIMIT 2 OFFSET 1 FOR UPDATE",
+    "SELECT id, v FROM t WHERE v < N ORDER BY v DESC, id LIMIT 1 OFFSET 1 FOR UPDATE SKIP LOCKED",
+    "SELECT id FROM t ORDER BY id OFFSET N",
+    "SELECT id FROM j WHERE s::text LIKE '%w' AND id::text NOT LIKE 'K%' ORDER BY id FOR UPDATE NOWAIT",
+    "UPDATE j SET n = N WHERE s::text ILIKE 'B_S%' AND id = K RETURNING id",
+    "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id ORDER BY t.id FOR UPDATE OF j",
+    "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id WHERE t.v < N ORDER BY t.id LIMIT 1 FOR UPDATE OF t",
+    "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id AND j.n = t.v WHERE t.id = K FOR UPDATE",
+    "SELECT t.id, j.n FROM t JOIN j ON j.id = t.id WHERE t.id = K FOR SHARE OF t NOWAIT",
+    "SELECT t.id, j.id FROM t JOIN j ON j.id = t.id WHERE j.s = 'new' ORDER BY j.n, j.id LIMIT 2 FOR UPDATE OF j, t SKIP LOCKED",
+    "SELECT t.id, t.v, j.n FROM t LEFT JOIN j ON j.id = t.id AND j.n < t.v ORDER BY t.id FOR NO KEY UPDATE OF t",
+    "UPDATE j SET s = 'busy' WHERE id IN (SELECT j.id FROM j JOIN t ON t.id = j.id WHERE j.s = 'new' AND t.v < N ORDER BY j.id LIMIT 1 FOR UPDATE OF j SKIP LOCKED) RETURNING id",
+    "WITH x AS (SELECT j.id, t.v FROM j JOIN t ON t.id = j.id WHERE j.s <> 'done' ORDER BY j.id LIMIT 1 FOR UPDATE OF j) UPDATE j SET n = j.n + 1 FROM x WHERE j.id = x.id RETURNING j.id, j.n, x.v",
+    "WITH c AS (SELECT s, count(*) AS many FROM j GROUP BY s) UPDATE t SET v = c.many FROM c WHERE t.id = K AND c.s = 'new' RETURNING t.v",
+    "INSERT INTO t SELECT K, count(*), NULL::bigint FROM j GROUP BY s HAVING s = 'new' ON CONFLICT (id) DO UPDATE SET v = excluded.v RETURNING id, v",
 ];
 
 /// What may stand beside a parameter.
-const BREAKS: [char; 7] = [' ', ',', ')', '(', '{', '}', ';'];
+const BREAKS: [char; 9] = [' ', ',', ')', '(', '{', '}', ';', '\'', '%'];
 
 /// Acts with their parameters.
 pub(super) fn acts(len: usize) -> impl Strategy<Value = Vec<Act>> {

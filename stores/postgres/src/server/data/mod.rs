@@ -9,7 +9,7 @@ mod schema;
 mod sequence;
 mod version;
 
-pub(crate) use compare::compared;
+pub(crate) use compare::{compared, order};
 pub(crate) use heap::{Attempt, Ended, Heap, Unique};
 pub(crate) use routine::Routine;
 pub(crate) use rule::{Rule, digit};

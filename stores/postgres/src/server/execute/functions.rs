@@ -5,6 +5,7 @@ use super::hash::hash;
 use super::scene::{Effect, Scene, Signal, Stop};
 use super::system::{type_name, type_of};
 use crate::protocol::{EPOCH_S, Float, Interval, SqlError, Value};
+use crate::server::data::order;
 use crate::server::locks::{Advisory, Mode, Scope, Tag, Wait};
 use crate::server::plan::{Function, LockCall, folded_name, pure};
 use crate::server::settings::VERSION;
@@ -133,12 +134,18 @@ fn stable(scene: &mut Scene<'_>, function: Function, args: &[Value]) -> Result<V
         (Function::Version, _) => Value::Text(format!("PostgreSQL {VERSION} on x86_64-pc-linux-gnu")),
         (Function::CurrentSchema, _) => Value::Text("public".to_owned()),
         (Function::CurrentDatabase, _) => Value::Text("postgres".to_owned()),
-        (Function::Greatest, args) => {
-            args.iter().filter(|arg| **arg != Value::Null).max().cloned().unwrap_or(Value::Null)
-        }
-        (Function::Least, args) => {
-            args.iter().filter(|arg| **arg != Value::Null).min().cloned().unwrap_or(Value::Null)
-        }
+        (Function::Greatest, args) => args
+            .iter()
+            .filter(|arg| **arg != Value::Null)
+            .max_by(|a, b| order(a, b))
+            .cloned()
+            .unwrap_or(Value::Null),
+        (Function::Least, args) => args
+            .iter()
+            .filter(|arg| **arg != Value::Null)
+            .min_by(|a, b| order(a, b))
+            .cloned()
+            .unwrap_or(Value::Null),
         (function, args) => return pure(function, args),
     })
 }

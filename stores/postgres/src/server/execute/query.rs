@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::calls::Rows;
 use super::eval::Context;
 use super::hunt::{Aim, Caught, hunt};
-use super::order::{by_keys, limit};
+use super::order::{by_keys, limit, offset};
 use super::run::{QueryRun, QueryStage as Stage};
 use super::scan::{place, scan};
 use super::scene::{Effect, Stop};
@@ -28,6 +28,7 @@ impl QueryRun {
             return Ok(());
         };
         if self.left.is_none() {
+            self.offset = offset(at, from.offset.as_ref())?;
             self.limit = limit(at, from.limit.as_ref())?;
             self.left = Some(scan(at, &from.schema, from.filter.as_ref())?);
         }
@@ -63,13 +64,17 @@ impl QueryRun {
                 Stage::Show(place) => {
                     let row = self.row(at, &place);
                     let result = at.row(&mut self.calls, &query.items, Rows::of(&row))?;
+                    self.stage = Stage::Next;
+                    if self.offset > 0 {
+                        self.offset -= 1;
+                        continue;
+                    }
                     self.rows.push(result);
                     self.count += 1;
                     let columns = (0..row.len()).filter(|at| query.items.iter().any(|item| item.reads(*at)));
                     let columns = columns.collect();
                     let schema = Arc::clone(&from.schema);
                     at.scene.effects.push(Effect::Read { schema, row, columns });
-                    self.stage = Stage::Next;
                 }
             }
         }

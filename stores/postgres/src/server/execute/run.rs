@@ -1,6 +1,6 @@
 //! Statements under way.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::calls::Calls;
 use super::hunt::Hunt;
@@ -54,8 +54,41 @@ pub(super) struct QueryRun {
     pub(super) calls: Calls,
     pub(super) rows: Vec<Vec<Value>>,
     pub(super) count: u64,
+    /// How many rows are left out before the first one is shown.
+    pub(super) offset: u64,
     /// The rows that were all found first; none before that.
-    pub(super) found: Option<VecDeque<Vec<Value>>>,
+    pub(super) found: Option<Box<Found>>,
+}
+
+/// Rows that were all found first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Found {
+    /// Those that are left.
+    pub(super) rows: VecDeque<Met>,
+    /// The results so far, where each is shown once.
+    pub(super) seen: BTreeSet<Vec<Value>>,
+    /// How many of the locks of the first row are taken, and true if a part of it has moved meanwhile.
+    pub(super) locked: (usize, bool),
+}
+
+/// A row of several tables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Met {
+    /// Its columns, table after table, and what comes behind them.
+    pub(super) row: Vec<Value>,
+    /// The part of each table.
+    pub(super) parts: Vec<Side>,
+}
+
+/// The part of a table in a row of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The version of a row.
+    Version(Tid),
+    /// A row that is in no table.
+    Made,
+    /// Nulls, as no row has met.
+    Nulls,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -2,21 +2,21 @@
 //! are counted.
 //!
 //! The rows of several tables come in the order of the first one, then of the second, and so on. PostgreSQL joins as its statistics have it;
-//! without ORDER BY the order is not defined. Nothing is waited for here but statements of WITH, and these keep what they have done: who
-//! had to wait begins again.
+//! without ORDER BY the order is not defined. While they are found nothing is waited for but statements of WITH, and these keep what they have
+//! done: who had to wait begins again. Rows are locked after that, one after another.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::calls::{Calls, Rows};
 use super::eval::Context;
-use super::order::{by_keys, limit};
-use super::run::QueryRun;
+use super::order::{by_keys, limit, offset};
+use super::run::{Found, Met, QueryRun, Side};
 use super::scan::{names_one, place, scan};
 use super::scene::{Effect, Stop};
 use crate::protocol::{Value, json_records};
 use crate::server::data::{Row, Schema, Tid};
-use crate::server::plan::{Aggregate, Numbering, Origin, Source, Typed, Wide};
+use crate::server::plan::{Numbering, Origin, Source, Typed, Wide};
 use crate::server::sql::Operator;
 
 impl QueryRun {
@@ -28,23 +28,26 @@ impl QueryRun {
         wide: &Wide,
     ) -> Result<(), Stop> {
         if self.found.is_none() {
+            self.offset = offset(at, wide.offset.as_ref())?;
             self.limit = limit(at, wide.limit.as_ref())?;
             let outer = std::mem::take(&mut self.outer);
             let rows = found(at, wide, &outer);
             self.outer = outer;
-            self.found = Some(rows?);
+            self.found = Some(Box::new(Found { rows: rows?, ..Found::default() }));
         }
-        while self.limit.is_none_or(|limit| self.count < limit)
-            && let Some(row) = self.found.as_mut().and_then(|found| found.front().cloned())
-        {
+        let Some(found) = self.found.as_mut() else { return Ok(()) };
+        while self.limit.is_none_or(|limit| self.count < limit) && found.is_ready(at, wide, &mut self.hunt)? {
+            let Some(row) = found.rows.front().map(|met| met.row.clone()) else { break };
             let shown = at.row(&mut self.calls, items, Rows { outer: &self.outer, ..Rows::of(&row) })?;
-            if let Some(found) = self.found.as_mut() {
-                found.pop_front();
-            }
-            if wide.distinct && self.rows.contains(&shown) {
+            found.leave();
+            if wide.distinct && !found.seen.insert(shown.clone()) {
                 continue;
             }
-            if wide.aggregates.is_empty() {
+            if self.offset > 0 {
+                self.offset -= 1;
+                continue;
+            }
+            if wide.grouping.is_none() {
                 reads(at, items, &wide.sources, &row);
             }
             self.rows.push(shown);
@@ -54,55 +57,42 @@ impl QueryRun {
     }
 }
 
-/// The rows in their order, or the one of the aggregates.
-fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDeque<Vec<Value>>, Stop> {
+impl Found {
+    /// Goes on to the next row.
+    pub(super) fn leave(&mut self) {
+        self.rows.pop_front();
+        self.locked = (0, false);
+    }
+}
+
+/// The rows in their order.
+fn found(at: &mut Context<'_, '_>, wide: &Wide, outer: &[Value]) -> Result<VecDeque<Met>, Stop> {
     let (mut sorting, mut fitting) = (Vec::new(), Vec::new());
-    for row in at.joined(&wide.sources, &[], outer)? {
-        let rows = Rows { outer, ..Rows::of(&row) };
+    for met in at.joined(&wide.sources, &[], outer)? {
+        let rows = Rows { outer, ..Rows::of(&met.row) };
         if at.fits(&mut Calls::default(), wide.filter.as_ref(), rows)? {
-            fitting.push(row);
+            fitting.push(met);
         }
+    }
+    if let Some(grouping) = &wide.grouping {
+        fitting = at.grouped(grouping, &fitting, outer)?;
     }
     for numbering in &wide.numbers {
         at.number(numbering, &mut fitting, outer)?;
     }
-    for row in fitting {
-        for row in at.spread(&wide.sets, &row, outer)? {
+    for met in fitting {
+        for row in at.spread(&wide.sets, &met.row, outer)? {
             let rows = Rows { outer, ..Rows::of(&row) };
             let keys = wide.order.iter().map(|key| at.eval(&mut Calls::default(), &key.value, rows));
             let keys = keys.collect::<Result<Vec<_>, _>>()?;
-            sorting.push((keys, row));
+            sorting.push((keys, Met { row, parts: met.parts.clone() }));
         }
     }
-    if !wide.aggregates.is_empty() {
-        let rows: Vec<Vec<Value>> = sorting.into_iter().map(|(_, row)| row).collect();
-        let values = wide.aggregates.iter().map(|(aggregate, value)| {
-            let mut values = Vec::new();
-            for row in &rows {
-                let rows = Rows { outer, ..Rows::of(row) };
-                let value = match value {
-                    Some(value) => at.eval(&mut Calls::default(), value, rows)?,
-                    None => Value::Bool(true),
-                };
-                let counts = |value: &Value| *aggregate == Aggregate::Array || *value != Value::Null;
-                values.extend(Some(value).filter(counts));
-            }
-            Ok(aggregated(*aggregate, &values))
-        });
-        return Ok(VecDeque::from([values.collect::<Result<Vec<_>, Stop>>()?]));
-    }
     sorting.sort_by(|(a, _), (b, _)| by_keys(&wide.order, a, b));
-    Ok(sorting.into_iter().map(|(_, row)| row).collect())
-}
-
-fn aggregated(aggregate: Aggregate, values: &[Value]) -> Value {
-    match aggregate {
-        Aggregate::Count => Value::Int(i64::try_from(values.len()).unwrap_or(i64::MAX)),
-        Aggregate::Max => values.iter().max().cloned().unwrap_or(Value::Null),
-        Aggregate::Array if values.is_empty() => Value::Null,
-        Aggregate::Array => Value::Array(values.to_vec()),
-        Aggregate::Min => values.iter().min().cloned().unwrap_or(Value::Null),
+    if wide.firsts > 0 {
+        sorting.dedup_by(|(a, _), (b, _)| a[..wide.firsts] == b[..wide.firsts]);
     }
+    Ok(sorting.into_iter().map(|(_, met)| met).collect())
 }
 
 /// Reports what was read of the rows of tables.
@@ -119,30 +109,32 @@ fn reads(at: &mut Context<'_, '_>, items: &[Typed], sources: &[Source], row: &[V
     }
 }
 
+impl Met {
+    /// The row with that of a further table.
+    fn beside(&self, side: Side, other: &[Value]) -> Met {
+        let parts = self.parts.iter().copied().chain([side]).collect();
+        Met { row: [&self.row[..], other].concat(), parts }
+    }
+}
+
 impl Context<'_, '_> {
     /// The rows of several tables that meet. `before` are the columns of a table that comes before them, which no condition of them names.
-    fn joined(
-        &mut self,
-        sources: &[Source],
-        before: &[Value],
-        outer: &[Value],
-    ) -> Result<Vec<Vec<Value>>, Stop> {
-        let mut rows = vec![before.to_vec()];
+    fn joined(&mut self, sources: &[Source], before: &[Value], outer: &[Value]) -> Result<Vec<Met>, Stop> {
+        let mut rows = vec![Met { row: before.to_vec(), parts: Vec::new() }];
         for source in sources {
             let more = self.rows_of(source, outer)?;
             let mut met = Vec::new();
             for row in rows {
                 let from = met.len();
-                for other in &more {
-                    let both = [&row[..], &other[..]].concat();
-                    let rows = Rows { outer, ..Rows::of(&both) };
+                for (side, other) in &more {
+                    let both = row.beside(*side, other);
+                    let rows = Rows { outer, ..Rows::of(&both.row) };
                     if self.fits(&mut Calls::default(), source.on.as_ref(), rows)? {
                         met.push(both);
                     }
                 }
                 if source.left && met.len() == from {
-                    let nulls = vec![Value::Null; source.schema.columns.len()];
-                    met.push([row, nulls].concat());
+                    met.push(row.beside(Side::Nulls, &vec![Value::Null; source.schema.columns.len()]));
                 }
             }
             rows = met;
@@ -151,22 +143,17 @@ impl Context<'_, '_> {
     }
 
     /// Puts the numbers of rows behind their columns. The rows come in the order in which they are numbered, as PostgreSQL sorts them for that.
-    fn number(
-        &mut self,
-        numbering: &Numbering,
-        all: &mut Vec<Vec<Value>>,
-        outer: &[Value],
-    ) -> Result<(), Stop> {
+    fn number(&mut self, numbering: &Numbering, all: &mut Vec<Met>, outer: &[Value]) -> Result<(), Stop> {
         let mut sorting = Vec::new();
-        for row in all.drain(..) {
-            let rows = Rows { outer, ..Rows::of(&row) };
+        for met in all.drain(..) {
+            let rows = Rows { outer, ..Rows::of(&met.row) };
             let mut of = |value: &Typed| self.eval(&mut Calls::default(), value, rows);
             // Nulls come last.
             let part =
                 numbering.partition.iter().map(|value| of(value).map(|value| (value == Value::Null, value)));
             let part = part.collect::<Result<Vec<_>, _>>()?;
             let keys = numbering.order.iter().map(|key| of(&key.value)).collect::<Result<Vec<_>, _>>()?;
-            sorting.push((part, keys, row));
+            sorting.push((part, keys, met));
         }
         sorting.sort_by(|(a, x, _), (b, y, _)| a.cmp(b).then_with(|| by_keys(&numbering.order, x, y)));
         let mut from = 0;
@@ -178,9 +165,9 @@ impl Context<'_, '_> {
                 true => sorting.iter().filter(|(other, ..)| other == part).count(),
                 false => at - from + 1,
             };
-            sorting[at].2.push(Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
+            sorting[at].2.row.push(Value::Int(i64::try_from(number).unwrap_or(i64::MAX)));
         }
-        all.extend(sorting.into_iter().map(|(_, _, row)| row));
+        all.extend(sorting.into_iter().map(|(_, _, met)| met));
         Ok(())
     }
 
@@ -203,16 +190,17 @@ impl Context<'_, '_> {
         Ok((0..len).map(|at| row.iter().cloned().chain(behind(at)).collect()).collect())
     }
 
-    fn rows_of(&mut self, source: &Source, outer: &[Value]) -> Result<Vec<Vec<Value>>, Stop> {
-        match &source.origin {
+    fn rows_of(&mut self, source: &Source, outer: &[Value]) -> Result<Vec<(Side, Vec<Value>)>, Stop> {
+        let made = match &source.origin {
             Origin::Table => {
                 let tids = scan(self, &source.schema, None)?;
-                let rows =
-                    tids.into_iter().filter_map(|tid| self.scene.heap.row(&place(&source.schema, tid)));
-                Ok(rows.map(|row| row.to_vec()).collect())
+                let row = |tid| {
+                    Some((Side::Version(tid), self.scene.heap.row(&place(&source.schema, tid))?.to_vec()))
+                };
+                return Ok(tids.into_iter().filter_map(row).collect());
             }
-            Origin::Part(at) => self.part(*at),
-            Origin::Catalogue(system) => Ok(super::system::rows(self.scene, *system)),
+            Origin::Part(at) => self.part(*at)?,
+            Origin::Catalogue(system) => super::system::rows(self.scene, *system),
             Origin::Queries(queries) => {
                 let mut all = Vec::new();
                 for (keeps, at) in queries {
@@ -222,19 +210,20 @@ impl Context<'_, '_> {
                         all.retain(|row| seen.insert(row.clone()));
                     }
                 }
-                Ok(all)
+                all
             }
             Origin::Records(json, columns) => {
                 match self.eval(&mut Calls::default(), json, Rows::default())? {
-                    Value::Json(json) => Ok(json_records(&json, columns)?),
-                    _ => Ok(Vec::new()),
+                    Value::Json(json) => json_records(&json, columns)?,
+                    _ => Vec::new(),
                 }
             }
             Origin::Unnest(array) => match self.eval(&mut Calls::default(), array, Rows::default())? {
-                Value::Array(values) => Ok(values.into_iter().map(|value| vec![value]).collect()),
-                _ => Ok(Vec::new()),
+                Value::Array(values) => values.into_iter().map(|value| vec![value]).collect(),
+                _ => Vec::new(),
             },
-        }
+        };
+        Ok(made.into_iter().map(|row| (Side::Made, row)).collect())
     }
 
     /// The versions of a table that a change is about, each with the rows of other tables that it meets. They come in the order of the
@@ -255,7 +244,7 @@ impl Context<'_, '_> {
         let is_named = |column: &usize| filter.is_some_and(|filter| is_named(filter, *column, width));
         let named = schema.keys.iter().any(|key| key.is_plain() && key.columns.iter().all(is_named));
         let mut pairs = VecDeque::new();
-        let others: Vec<Row> = others.into_iter().map(Row::from).collect();
+        let others: Vec<Row> = others.into_iter().map(|met| Row::from(met.row)).collect();
         let all: Vec<(Tid, &Row)> = match named {
             true => others.iter().flat_map(|other| tids.iter().map(move |tid| (*tid, other))).collect(),
             false => tids.iter().flat_map(|tid| others.iter().map(move |other| (*tid, other))).collect(),

@@ -1,9 +1,10 @@
 //! Aggregates, and numbers of rows: which expressions have one, and their types.
 
 use super::columns::Scope;
+use super::convert::no_equality;
 use super::items::still;
 use super::planner::Planner;
-use super::typed::{Aggregate, Numbering, SortKey, Typed};
+use super::typed::{Aggregate, Aggregated, Numbering, SortKey, Typed};
 use crate::protocol::{Element, SqlError, Type};
 use crate::server::sql::{Expr, Order};
 
@@ -43,44 +44,79 @@ impl Planner<'_> {
         Ok((Typed::Column(self.width + at), Type::Int8))
     }
 
-    /// An aggregate as a column of the one row of its SELECT.
+    /// An aggregate as a column behind those of the row.
     pub(super) fn aggregate(
         &mut self,
         scope: &Scope,
         aggregate: Aggregate,
         arg: Option<&Expr>,
+        distinct: bool,
     ) -> Result<(Typed, Type), SqlError> {
-        let refused = || SqlError::unsupported("an aggregate in this place");
-        let mut all = self.aggregates.take().ok_or_else(refused)?;
-        let value = arg.map(|arg| self.expr(scope, arg, None)).transpose()?;
-        let ty = match (aggregate, &value) {
-            (Aggregate::Array, Some((_, ty))) => {
-                let refused = || SqlError::unsupported("an array of values of this type");
-                Type::Array(Element::of(*ty).ok_or_else(refused)?)
+        let place = self.place;
+        let refused = || match place {
+            "aggregate" => SqlError::new("42803", "aggregate function calls cannot be nested"),
+            "WHERE" | "GROUP BY" | "JOIN conditions" => {
+                SqlError::new("42803", format!("aggregate functions are not allowed in {place}"))
             }
-            (Aggregate::Count, _) | (_, None) => Type::Int8,
-            (_, Some((_, Type::Varchar(_)))) => Type::Text,
-            (_, Some((_, ty))) if matches!(ty, Type::Bool | Type::Uuid | Type::Jsonb | Type::Void) => {
-                let name = if aggregate == Aggregate::Max { "max" } else { "min" };
-                let text = format!("function {name}({}) does not exist", ty.name());
-                return Err(SqlError::new("42883", text));
-            }
-            (_, Some((_, ty))) => *ty,
+            _ => SqlError::unsupported("an aggregate in this place"),
         };
-        if value.as_ref().is_some_and(|(value, _)| value.calls()) {
+        let mut all = self.aggregates.take().ok_or_else(refused)?;
+        let place = std::mem::replace(&mut self.place, "aggregate");
+        let value = arg.map(|arg| self.expr(scope, arg, None)).transpose()?;
+        self.place = place;
+        let ty = result_of(aggregate, value.as_ref().map(|(_, ty)| *ty))?;
+        if distinct && value.as_ref().is_some_and(|(_, ty)| *ty == Type::Json) {
+            return Err(no_equality());
+        }
+        let value = value.map(|(value, _)| value);
+        if value.as_ref().is_some_and(Typed::calls) {
             return Err(SqlError::unsupported("a function in an aggregate"));
         }
-        all.push((aggregate, value.map(|(value, _)| value)));
+        let one = Aggregated { aggregate, value, distinct };
+        let at = match all.iter().position(|known| *known == one) {
+            Some(at) => at,
+            None => {
+                all.push(one);
+                all.len() - 1
+            }
+        };
         self.aggregates = Some(all);
-        let at = self.aggregates.as_ref().map_or(0, |all| all.len() - 1);
-        Ok((Typed::Column(at), ty))
+        Ok((Typed::Column(self.width + at), ty))
     }
+}
+
+/// The type of an aggregate of values of a type.
+fn result_of(aggregate: Aggregate, of: Option<Type>) -> Result<Type, SqlError> {
+    let Some(of) = of else { return Ok(Type::Int8) };
+    let missing = || {
+        let text = format!("function {}({}) does not exist", aggregate.name(), of.name());
+        SqlError::new("42883", text)
+    };
+    Ok(match (aggregate, of) {
+        (Aggregate::Array, of) => {
+            let refused = || SqlError::unsupported("an array of values of this type");
+            Type::Array(Element::of(of.bare()).ok_or_else(refused)?)
+        }
+        (Aggregate::Count, _) | (Aggregate::Sum, Type::Int2 | Type::Int4) => Type::Int8,
+        // Such a sum has no digits behind its point.
+        (Aggregate::Sum, Type::Int8) => Type::Numeric,
+        (Aggregate::Sum, Type::Float8 | Type::Interval) => of,
+        (Aggregate::Sum, Type::Numeric | Type::Unknown) => {
+            return Err(SqlError::unsupported("a sum of values of this type"));
+        }
+        (Aggregate::Sum, _) => return Err(missing()),
+        (_, Type::Varchar(_)) => Type::Text,
+        (_, Type::Bool | Type::Uuid | Type::Json | Type::Jsonb | Type::Void | Type::Bytea | Type::Bit(_)) => {
+            return Err(missing());
+        }
+        (_, of) => of,
+    })
 }
 
 /// True if an expression has an aggregate of its own SELECT.
 pub(super) fn aggregates(expr: &Expr) -> bool {
     match expr {
-        Expr::CountRows => true,
+        Expr::CountRows | Expr::OfDistinct { .. } => true,
         Expr::Call { name, args } => Aggregate::named(name).is_some() || args.iter().any(aggregates),
         Expr::Binary { left, right, .. } | Expr::And(left, right) | Expr::Or(left, right) => {
             aggregates(left) || aggregates(right)
@@ -90,6 +126,7 @@ pub(super) fn aggregates(expr: &Expr) -> bool {
         Expr::Not(inner) | Expr::IsNull(inner) | Expr::Cast(inner, _) | Expr::InQuery(inner, _) => {
             aggregates(inner)
         }
+        Expr::Like { value, pattern, .. } => aggregates(value) || aggregates(pattern),
         Expr::In(value, list) => aggregates(value) || list.iter().any(aggregates),
         Expr::Any { value, array, .. } => aggregates(value) || aggregates(array),
         Expr::Case { arms, otherwise } => {

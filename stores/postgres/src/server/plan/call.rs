@@ -4,7 +4,7 @@ use super::cast::{folded, is_open, made};
 use super::columns::Scope;
 use super::function::Function;
 use super::planner::Planner;
-use super::typed::{Aggregate, Typed};
+use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::sql::Expr;
 
@@ -20,10 +20,7 @@ impl Planner<'_> {
             return self.part(scope, name, field, value);
         }
         let Some(function) = Function::named(name) else {
-            return match (Aggregate::named(name), args) {
-                (Some(aggregate), [arg]) => self.aggregate(scope, aggregate, Some(arg)),
-                _ => self.other(scope, name, args),
-            };
+            return self.other(scope, name, args);
         };
         if matches!(function, Function::Coalesce | Function::Greatest | Function::Least) {
             let upper = [(Function::Greatest, "GREATEST"), (Function::Least, "LEAST")];

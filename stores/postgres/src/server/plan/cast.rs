@@ -18,6 +18,10 @@ impl Planner<'_> {
             let missing = || SqlError::new("42P01", format!("relation \"{text}\" does not exist"));
             return self.relation(text).map(|_| Typed::Const(Value::Text(text.clone()))).ok_or_else(missing);
         }
+        if let (Type::Bit(len), Expr::Quoted(_)) = (ty, inner) {
+            let (text, _) = self.expr(scope, inner, Some(Type::Text))?;
+            return made(Function::ToBits, vec![text, Typed::Const(Value::Int(i64::from(len)))]);
+        }
         let (value, found) = self.expr(scope, inner, Some(ty))?;
         if found == ty && !is_limited(ty) {
             return Ok(value);
@@ -32,6 +36,9 @@ impl Planner<'_> {
                     let value = folded(value, Type::Text)?;
                     let len = Typed::Const(Value::Int(i64::from(len)));
                     made(Function::Left, vec![value, len])
+                }
+                Type::Bit(len) if found.is_text() => {
+                    made(Function::ToBits, vec![value, Typed::Const(Value::Int(i64::from(len)))])
                 }
                 Type::Array(Element::Varchar(Some(len))) => {
                     let value = folded(value, ty.bare())?;

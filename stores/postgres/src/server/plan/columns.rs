@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type};
-use crate::server::data::Schema;
+use crate::server::data::{Column, Schema};
 use crate::server::sql::{Expr, Item, TableRef, TypeName};
 
 /// The tables whose columns an expression may name. The row of several tables is their rows one after another.
@@ -72,11 +72,27 @@ impl Scope {
         self.tables.iter().map(|(_, schema)| schema.columns.len()).sum()
     }
 
-    /// True if a table is called so.
-    pub(super) fn has(&self, table: &str) -> bool {
-        self.tables.iter().any(|(name, _)| name == table)
+    /// The name of a column of these tables with that of its table.
+    pub(super) fn qualified(&self, at: usize) -> String {
+        self.by_place(at).map_or_else(String::new, |(table, column)| format!("{table}.{}", column.name))
     }
 
+    /// The type of a column of these tables.
+    pub(super) fn ty(&self, at: usize) -> Option<Type> {
+        self.by_place(at).map(|(_, column)| column.ty)
+    }
+
+    fn by_place(&self, at: usize) -> Option<(&str, &Column)> {
+        self.tables
+            .iter()
+            .flat_map(|(table, schema)| schema.columns.iter().map(move |column| (table.as_str(), column)))
+            .nth(at)
+    }
+
+    /// The number of the table that is called so.
+    pub(super) fn number(&self, table: &str) -> Option<usize> {
+        self.tables.iter().position(|(name, _)| name == table)
+    }
     pub(super) fn within(self, outer: &Scope) -> Scope {
         Scope { outer: Some(Box::new(outer.clone())), ..self }
     }
@@ -192,6 +208,7 @@ fn naming(expr: &Expr) -> Option<(String, bool)> {
     match expr {
         Expr::Column { name, .. } | Expr::Call { name, .. } => firm(name),
         Expr::CountRows | Expr::CountOver(_) => firm("count"),
+        Expr::OfDistinct { name, .. } => firm(name),
         Expr::RowNumber(..) => firm("row_number"),
         Expr::Exists(_) => firm("exists"),
         Expr::Array(_) | Expr::ArrayQuery(_) => firm("array"),

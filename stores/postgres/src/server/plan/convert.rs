@@ -15,6 +15,11 @@ pub(super) fn comparable(a: Type, b: Type) -> bool {
         || arrays(a, b).is_some_and(|(a, b)| comparable(a, b) && a.is_number() == b.is_number())
 }
 
+/// The error of values that have to be compared and cannot be.
+pub(super) fn no_equality() -> SqlError {
+    SqlError::new("42883", "could not identify an equality operator for type json")
+}
+
 /// The types of the elements of two arrays.
 fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
     match (a, b) {
@@ -31,7 +36,7 @@ pub(super) fn castable(from: Type, to: Type) -> bool {
         || from.is_text()
         || is_json(from) && is_json(to)
         || matches!((from, to), (Type::Int4 | Type::Int8, Type::Bit(_)) | (Type::Bool, Type::Int4))
-        || matches!((from, to), (Type::Int4, Type::Bool))
+        || matches!((from, to), (Type::Int4, Type::Bool) | (Type::Bit(_), Type::Int4 | Type::Int8))
         || arrays(from, to).is_some_and(|(from, to)| castable(from, to))
 }
 
@@ -41,11 +46,17 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Int(value), Type::Int2 | Type::Int4 | Type::Int8) => in_range(Some(value), ty),
         (Value::Int(value), Type::Float8) => Ok(Value::Float(Float(value as f64))),
-        (Value::Int(value), Type::Numeric) => {
-            let beyond = || SqlError::new("22003", "numeric out of range");
-            value.checked_mul(1_000_000).map(Value::Numeric).ok_or_else(beyond)
-        }
         (Value::Int(value), Type::Bit(len)) => Ok(Value::Bits(bits(value, len))),
+        (Value::Bits(digits), Type::Int4 | Type::Int8) => {
+            let width = if ty == Type::Int4 { 32 } else { 64 };
+            let number = u64::from_str_radix(&digits, 2).ok().filter(|_| digits.len() <= width);
+            let number = number.map(|number| match ty {
+                // The bits of a number of this width.
+                Type::Int4 => i64::from((number as u32).cast_signed()),
+                _ => number.cast_signed(),
+            });
+            in_range(number, ty)
+        }
         (Value::Int(value), Type::Bool) => Ok(Value::Bool(value != 0)),
         (Value::Bool(value), Type::Int4) => Ok(Value::Int(i64::from(value))),
         (Value::Float(Float(value)), Type::Int2 | Type::Int4 | Type::Int8) => {

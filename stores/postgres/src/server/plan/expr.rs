@@ -65,9 +65,6 @@ impl Planner<'_> {
             }
             Expr::Param(nth) => return self.param(*nth, wanted),
             Expr::Column { table, name } => match scope.find(table.as_deref(), name)? {
-                Named::Column(..) if self.aggregates.is_some() => {
-                    return Err(SqlError::unsupported("a column beside an aggregate"));
-                }
                 Named::Column(at, ty) => (Typed::Column(at), ty),
                 Named::Outer(at, ty) => (Typed::Outer(at), ty),
                 Named::Excluded(at, ty) => (Typed::Excluded(at), ty),
@@ -84,9 +81,16 @@ impl Planner<'_> {
                 return self.row_number(scope, partition, order, false);
             }
             Expr::CountOver(partition) => return self.row_number(scope, partition, &[], true),
-            Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None),
+            Expr::CountRows => return self.aggregate(scope, Aggregate::Count, None, false),
+            Expr::OfDistinct { name, arg } => match Aggregate::named(name) {
+                Some(aggregate) => return self.aggregate(scope, aggregate, Some(arg), true),
+                None => return Err(SqlError::unsupported(format!("DISTINCT in {name}"))),
+            },
+            Expr::Like { operator, value, pattern, escape } => {
+                return self.pattern(scope, *operator, value, pattern, escape.as_deref());
+            }
             Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
-                (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg)),
+                (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg), false),
                 _ => return self.call(scope, name, args, wanted),
             },
             Expr::Binary { operator, left, right } => return self.binary(scope, *operator, left, right),

@@ -78,6 +78,16 @@ pub(crate) enum Function {
     JsonbExists,
     /// `~`; no function that has a name itself.
     Matches,
+    /// LIKE; no function that has a name itself.
+    Like,
+    /// ILIKE; no function that has a name itself.
+    ILike,
+    /// The digest of bytes by SHA-2.
+    Sha(Sha),
+    /// Bytes as text.
+    Encode,
+    /// A text as the digits of a `bit` of a length; no function that has a name itself.
+    ToBits,
     /// The first characters of each text of an array; no function that has a name itself.
     LeftAll,
     /// The seconds since 1970, or of a span.
@@ -99,8 +109,17 @@ pub(crate) struct LockCall {
     pub(crate) tries: bool,
 }
 
+/// The lengths of digests, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sha {
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
 /// The functions by their names.
-const NAMES: [(&str, Function); 53] = [
+const NAMES: [(&str, Function); 58] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -140,6 +159,11 @@ const NAMES: [(&str, Function); 53] = [
     ("lower", Function::Lower),
     ("upper", Function::Upper),
     ("get_bit", Function::GetBit),
+    ("sha224", Function::Sha(Sha::Sha224)),
+    ("sha256", Function::Sha(Sha::Sha256)),
+    ("sha384", Function::Sha(Sha::Sha384)),
+    ("sha512", Function::Sha(Sha::Sha512)),
+    ("encode", Function::Encode),
     ("array_append", Function::ArrayAppend),
     ("array_length", Function::ArrayLength),
     ("cardinality", Function::Cardinality),
@@ -194,6 +218,8 @@ impl Function {
             Function::Length | Function::Lower | Function::Upper | Function::ToRegclass => &[&[Type::Text]],
             Function::Left | Function::Right => &[&[Type::Text, Type::Int4]],
             Function::GetBit => &[&[Type::Bit(0), Type::Int4]],
+            Function::Sha(_) => &[&[Type::Bytea]],
+            Function::Encode => &[&[Type::Bytea, Type::Text]],
             Function::JsonbSet => &[
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
                 &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
@@ -231,6 +257,9 @@ impl Function {
             | Function::JsonBuildObject
             | Function::JsonbBuildObject
             | Function::LeftAll
+            | Function::Like
+            | Function::ILike
+            | Function::ToBits
             | Function::Matches => &[],
         }
     }
@@ -265,7 +294,10 @@ impl Function {
             }
             Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
             Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
-            Function::JsonbExists | Function::Matches => Type::Bool,
+            Function::JsonbExists | Function::Matches | Function::Like | Function::ILike => Type::Bool,
+            Function::Sha(_) => Type::Bytea,
+            Function::Encode => Type::Text,
+            Function::ToBits => Type::Bit(1),
             Function::JsonBuildObject => Type::Json,
             Function::JsonbBuildObject | Function::JsonbSet | Function::Member => Type::Jsonb,
             Function::Coalesce
@@ -326,6 +358,11 @@ impl Function {
                 | Function::MemberText
                 | Function::JsonbExists
                 | Function::Matches
+                | Function::Like
+                | Function::ILike
+                | Function::Sha(_)
+                | Function::Encode
+                | Function::ToBits
                 | Function::LeftAll
                 | Function::Floor
                 | Function::Ceil

@@ -3,9 +3,10 @@
 use super::columns::{Scope, target_index};
 use super::expr::assigned;
 use super::items::returning;
+use super::planned::{Arbiter, Insert};
 use super::planner::Planner;
 use super::rules::Ruled;
-use super::typed::{Arbiter, Columns, Insert, Typed};
+use super::typed::{Columns, Typed};
 use super::write::{default_of, write};
 use crate::protocol::{SqlError, Type};
 use crate::server::data::{Key, Schema};

@@ -36,9 +36,6 @@ pub(super) fn items(
                 continue;
             }
         };
-        if planner.aggregates.is_some() {
-            return Err(SqlError::unsupported("all columns beside an aggregate"));
-        }
         for (at, name, ty) in scope.all(table)? {
             values.push(Typed::Column(at));
             columns.push((name, ty));
@@ -63,14 +60,14 @@ pub(super) fn sort_value(
     planner: &mut Planner<'_>,
     scope: &Scope,
     expr: &Expr,
-    values: &[Typed],
-    columns: &Columns,
+    (values, columns): (&[Typed], &Columns),
+    clause: &str,
 ) -> Result<Typed, SqlError> {
     let found = match expr {
         Expr::Int(nth) => {
             let at =
                 usize::try_from(*nth).ok().and_then(|nth| nth.checked_sub(1)).filter(|at| *at < values.len());
-            let missing = || SqlError::new("42P10", format!("ORDER BY position {nth} is not in select list"));
+            let missing = || SqlError::new("42P10", format!("{clause} position {nth} is not in select list"));
             Some(at.ok_or_else(missing)?)
         }
         Expr::Column { table: None, name } => columns.iter().position(|(column, _)| column == name),

@@ -7,10 +7,14 @@ mod columns;
 mod convert;
 mod expr;
 mod function;
+mod grouping;
 mod insert;
 mod items;
+mod like;
+mod locks;
 mod operators;
 mod pattern;
+mod planned;
 mod planner;
 mod polymorphic;
 mod pure;
@@ -26,11 +30,11 @@ mod write;
 
 pub(crate) use convert::{convert, in_range};
 pub(crate) use function::{Function, LockCall};
+pub(crate) use planned::{Arbiter, Insert, Kind, Plan, Write};
 pub(crate) use planner::{Known, folded_name};
 pub(crate) use pure::pure;
 pub(crate) use statement::plan;
 pub(crate) use system::System;
 pub(crate) use typed::{
-    Aggregate, Arbiter, From, Insert, Kind, Numbering, Origin, Plan, Query, SortKey, Source, Typed, Wide,
-    Write,
+    Aggregate, Aggregated, From, Grouping, Numbering, Origin, Query, SortKey, Source, Typed, Wide,
 };

@@ -7,7 +7,7 @@ use super::function::Function;
 use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
-use crate::server::sql::{Expr, Operator};
+use crate::server::sql::{Expr, Like, Operator};
 
 /// The two sides of an operator, with their types.
 type Sides = ((Typed, Type), (Typed, Type));
@@ -109,7 +109,42 @@ impl Planner<'_> {
         }
         let left = self.cast(scope, left, Type::Text)?;
         let right = self.cast(scope, right, Type::Text)?;
-        Ok((joined(Operator::Concat, left, right, Type::Text), Type::Text))
+        let text = match (left, right) {
+            (Typed::Const(Value::Text(left)), Typed::Const(Value::Text(right))) => {
+                Typed::Const(Value::Text(left + &right))
+            }
+            (left, right) => joined(Operator::Concat, left, right, Type::Text),
+        };
+        Ok((text, Type::Text))
+    }
+
+    /// LIKE.
+    pub(super) fn pattern(
+        &mut self,
+        scope: &Scope,
+        operator: Like,
+        value: &Expr,
+        pattern: &Expr,
+        escape: Option<&Expr>,
+    ) -> Result<(Typed, Type), SqlError> {
+        let (mut args, mut types) = (Vec::new(), Vec::new());
+        for side in [value, pattern] {
+            let (planned, ty) = self.expr(scope, side, Some(Type::Text))?;
+            args.push(planned);
+            types.push(if is_open(side) { Type::Unknown } else { ty });
+        }
+        if types.contains(&Type::Bytea) {
+            return Err(SqlError::unsupported("LIKE of bytea"));
+        }
+        if types.iter().any(|ty| !ty.is_text() && *ty != Type::Unknown) {
+            return Err(no_operator(operator.sign(), types[0], types[1]));
+        }
+        if let Some(escape) = escape {
+            args.push(self.cast(scope, escape, Type::Text)?);
+        }
+        let function = if operator.folds { Function::ILike } else { Function::Like };
+        let found = made(function, args)?;
+        Ok((if operator.negated { Typed::Not(Box::new(found)) } else { found }, Type::Bool))
     }
 
     /// `->`, `->>` and `?`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::system::System;
-use super::typed::{Aggregate, Numbering, Origin, Query, Typed};
+use super::typed::{Aggregated, Numbering, Origin, Query, Typed};
 use crate::protocol::{Element, SqlError, Type};
 use crate::server::data::{Routine, Schema};
 use crate::server::sql::TypeName;
@@ -50,7 +50,7 @@ pub(super) struct Planner<'a> {
     /// The statements of WITH so far: their names, their columns, and true for those that lock rows.
     pub(super) parts: Vec<(String, Arc<Schema>, bool)>,
     /// The aggregates of the SELECT that is planned, where it has some.
-    pub(super) aggregates: Option<Vec<(Aggregate, Option<Typed>)>>,
+    pub(super) aggregates: Option<Vec<Aggregated>>,
     /// The arrays whose elements are rows of the SELECT that is planned, where it may have some.
     pub(super) sets: Option<Vec<Typed>>,
     /// Where the statement is planned, if it may have none there.

@@ -172,6 +172,10 @@ impl Planner<'_> {
                     SqlError::new("0A000", text)
                 }
             };
+            if self.place == "aggregate" {
+                let text = "aggregate function calls cannot contain set-returning function calls";
+                return Err(SqlError::new("0A000", text));
+            }
             let mut sets = self.sets.take().ok_or_else(|| refused(self.place))?;
             let (array, ty) = self.expr(scope, array, None)?;
             let Type::Array(element) = ty else { return Err(missing(name, &[ty])) };

@@ -1,6 +1,9 @@
 //! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
 
-use super::function::Function;
+use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
+
+use super::function::{Function, Sha};
+use super::like::like;
 use super::pattern::matches;
 use crate::protocol::{
     Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
@@ -72,6 +75,16 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
         (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
             Value::Bool(matches(text, pattern)?)
         }
+        (Function::Like | Function::ILike, [Value::Text(text), Value::Text(pattern), escape @ ..]) => {
+            let escape = escape.first().and_then(Value::text);
+            Value::Bool(like(text, pattern, escape.as_deref(), function == Function::ILike)?)
+        }
+        (Function::Sha(length), [Value::Bytes(bytes)]) => Value::Bytes(digest(length, bytes)),
+        (Function::Encode, [Value::Bytes(bytes), Value::Text(format)]) => match format.as_str() {
+            "hex" => Value::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+            _ => return Err(SqlError::unsupported("encode to anything but hex")),
+        },
+        (Function::ToBits, [Value::Text(text), Value::Int(len)]) => Value::Bits(bits_of(text, *len)?),
         (_, args) => return json(function, args),
     })
 }
@@ -103,6 +116,33 @@ fn json(function: Function, args: &[Value]) -> Result<Value, SqlError> {
         }
         _ => return Err(SqlError::unsupported("this call")),
     })
+}
+
+fn digest(length: Sha, bytes: &[u8]) -> Vec<u8> {
+    match length {
+        Sha::Sha224 => Sha224::digest(bytes).to_vec(),
+        Sha::Sha256 => Sha256::digest(bytes).to_vec(),
+        Sha::Sha384 => Sha384::digest(bytes).to_vec(),
+        Sha::Sha512 => Sha512::digest(bytes).to_vec(),
+    }
+}
+
+/// The digits of a `bit` that is so long: of a text of binary digits, or of hexadecimal ones behind an `x`. What is too long is cut off.
+fn bits_of(text: &str, len: i64) -> Result<String, SqlError> {
+    let (digits, radix, name) = match text.strip_prefix(['x', 'X']) {
+        Some(digits) => (digits, 16, "hexadecimal"),
+        None => (text.strip_prefix(['b', 'B']).unwrap_or(text), 2, "binary"),
+    };
+    let mut bits = String::new();
+    for letter in digits.chars() {
+        let wrong = || SqlError::new("22P02", format!("\"{letter}\" is not a valid {name} digit"));
+        let digit = letter.to_digit(radix).ok_or_else(wrong)?;
+        bits.push_str(&if radix == 16 { format!("{digit:04b}") } else { digit.to_string() });
+    }
+    let len = usize::try_from(len).unwrap_or(0);
+    bits.extend(std::iter::repeat_n('0', len.saturating_sub(bits.len())));
+    bits.truncate(len);
+    Ok(bits)
 }
 
 fn len(count: usize) -> i64 {
@@ -146,6 +186,14 @@ mod tests {
         assert_eq!(slice(-5, 1).as_deref(), Some("{1}"));
         assert_eq!(slice(3, 2).as_deref(), Some("{}"));
         assert_eq!(slice(9, 20).as_deref(), Some("{}"));
+    }
+
+    #[test]
+    fn a_text_becomes_digits_of_a_length() {
+        assert_eq!(bits_of("x1f", 8).as_deref(), Ok("00011111"));
+        assert_eq!(bits_of("x1f", 4).as_deref(), Ok("0001"));
+        assert_eq!(bits_of("101", 5).as_deref(), Ok("10100"));
+        assert_eq!(bits_of("12", 2).unwrap_err().code, "22P02");
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::columns::Scope;
 use super::insert::insert;
 use super::items::{result, returning, still};
+use super::planned::{Kind, Part, Plan};
 use super::planner::{Known, Planner};
 use super::sources::{renamed, sources};
 use super::tables::{new_index, new_routine, new_schema};
-use super::typed::{Columns, Kind, Part, Plan};
+use super::typed::Columns;
 use super::write::{filter, write};
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
@@ -29,7 +30,7 @@ pub(crate) fn plan(
             let columns = columns.unwrap_or_default();
             let schema = renamed(&result(&part.name, columns), &part.name, &part.columns)?;
             let locks = match &kind {
-                Kind::Query(query) => query.from.as_ref().is_some_and(|from| from.lock.is_some()),
+                Kind::Query(query) => query.locks(),
                 _ => false,
             };
             planner.parts.push((part.name.clone(), Arc::clone(&schema), locks));

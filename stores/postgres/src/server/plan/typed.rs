@@ -1,140 +1,15 @@
-//! Planned statements.
+//! Planned SELECTs and expressions.
 
 use std::sync::Arc;
 
 use super::function::Function;
 use super::system::System;
-use crate::protocol::{Type, Value};
-use crate::server::data::{Key, Routine, Schema};
-use crate::server::sql::{Operator, RowLock, Sequence, Statement, Strength};
+use crate::protocol::{SqlError, Type, Value};
+use crate::server::data::Schema;
+use crate::server::sql::{Operator, RowLock};
 
 /// The names and types of the columns of a result.
 pub(crate) type Columns = Vec<(String, Type)>;
-
-/// A statement that is ready to be executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) kind: Kind,
-    /// The SELECTs within it that stand for a value.
-    pub(crate) subqueries: Vec<Query>,
-    /// The statements of WITH.
-    pub(crate) parts: Vec<Part>,
-    /// The columns of its result; none for a statement without rows.
-    pub(crate) columns: Option<Columns>,
-    /// The types of its parameters.
-    pub(crate) params: Vec<Type>,
-}
-
-impl Plan {
-    /// True for a statement whose result is sent while it is computed, its columns first. The rows of RETURNING come at the end;
-    /// a SELECT of constants is computed while it is planned.
-    pub(crate) fn is_sent_along(&self) -> bool {
-        if self.parts.iter().any(|part| part.kind.changes()) {
-            return false;
-        }
-        match &self.kind {
-            Kind::Query(Query { items, from: None, wide: None, .. }) => {
-                !self.subqueries.is_empty() || items.iter().any(|item| item.calls() || item.reads_labels())
-            }
-            kind => matches!(kind, Kind::Query(_)),
-        }
-    }
-}
-
-/// A statement of WITH, and the columns of its result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) schema: Arc<Schema>,
-    pub(crate) kind: Kind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// A statement about the session or its transaction.
-    Control(Statement),
-    CreateTable {
-        schema: Arc<Schema>,
-        if_not_exists: bool,
-        /// The sequences of its columns.
-        sequences: Vec<String>,
-    },
-    CreateSequence {
-        sequence: Sequence,
-        if_not_exists: bool,
-    },
-    CreateDomain {
-        name: String,
-        ty: Type,
-    },
-    CreateEnum {
-        name: String,
-        labels: Vec<String>,
-    },
-    CreateRoutine {
-        routine: Arc<Routine>,
-        replaces: bool,
-    },
-    /// A unique index; without a key one that is not unique, and that nothing depends on.
-    CreateIndex {
-        schema: Arc<Schema>,
-        key: Option<Key>,
-        if_not_exists: bool,
-    },
-    Insert(Insert),
-    Query(Query),
-    Update {
-        write: Write,
-        /// The tables of FROM.
-        from: Vec<Source>,
-        returning: Option<Vec<Typed>>,
-    },
-    Delete {
-        schema: Arc<Schema>,
-        /// The tables of USING.
-        from: Vec<Source>,
-        filter: Option<Typed>,
-        returning: Option<Vec<Typed>>,
-    },
-}
-
-impl Kind {
-    /// True if it is about rows, and changes them.
-    pub(crate) fn changes(&self) -> bool {
-        matches!(self, Kind::Insert(_) | Kind::Update { .. } | Kind::Delete { .. })
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Insert {
-    pub(crate) schema: Arc<Schema>,
-    /// Rows with a value for each column.
-    pub(crate) rows: Vec<Vec<Typed>>,
-    /// The subquery whose rows the one row is computed of.
-    pub(crate) from: Option<usize>,
-    pub(crate) arbiter: Arbiter,
-    pub(crate) returning: Option<Vec<Typed>>,
-}
-
-/// The reaction to a row whose key is there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Arbiter {
-    /// Fails.
-    None,
-    /// Leaves it, where it is the key of this number; of any without one.
-    Nothing(Option<usize>),
-    /// Changes it.
-    Update(usize, Write),
-}
-
-/// A change of rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Write {
-    pub(crate) schema: Arc<Schema>,
-    pub(crate) sets: Vec<(usize, Typed)>,
-    pub(crate) filter: Option<Typed>,
-    /// The strength of the lock of a row that is changed after a wait.
-    pub(crate) strength: Strength,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Query {
@@ -142,12 +17,18 @@ pub(crate) struct Query {
     /// The one table that its rows come from.
     pub(crate) from: Option<From>,
     /// Where its rows come from, if that is no one table or they are not shown one by one.
-    pub(crate) wide: Option<Wide>,
+    pub(crate) wide: Option<Box<Wide>>,
     /// True if its rows depend on the row around it.
     pub(crate) depends: bool,
 }
 
 impl Query {
+    /// True if it locks rows.
+    pub(super) fn locks(&self) -> bool {
+        self.from.as_ref().is_some_and(|from| from.lock.is_some())
+            || self.wide.as_ref().is_some_and(|wide| !wide.locks.is_empty())
+    }
+
     /// True if an expression of it names a column of the row around it.
     pub(super) fn reads_around(&self) -> bool {
         let reads = |expr: &Typed| expr.any(&|part| matches!(part, Typed::Outer(_)));
@@ -161,7 +42,7 @@ impl Query {
                 wide.filter.as_ref().is_some_and(reads)
                     || sorts(&wide.order)
                     || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
-                    || wide.aggregates.iter().filter_map(|(_, value)| value.as_ref()).any(reads)
+                    || wide.grouping.as_ref().is_some_and(|grouping| grouping.any(&reads))
                     || wide.sets.iter().any(reads)
                     || wide.numbers.iter().any(|one| one.partition.iter().any(reads) || sorts(&one.order))
             })
@@ -169,20 +50,108 @@ impl Query {
 }
 
 /// Rows that are all found before the first one is shown: those of several tables, of a statement of WITH, of the catalogue; and those
-/// that are counted. None of them is locked.
+/// that are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wide {
     pub(crate) sources: Vec<Source>,
     pub(crate) filter: Option<Typed>,
-    /// The aggregates; they are the columns that the items name, if there are any.
-    pub(crate) aggregates: Vec<(Aggregate, Option<Typed>)>,
+    /// How rows are put together; the items and the order are about the rows that come of it then.
+    pub(crate) grouping: Option<Grouping>,
     /// What the rows are numbered by; the numbers come behind its columns.
     pub(crate) numbers: Vec<Numbering>,
     /// Arrays whose elements make rows of each row; they come behind its columns.
     pub(crate) sets: Vec<Typed>,
     pub(crate) distinct: bool,
+    /// Of the rows with the same values by so many of these keys the first one is shown; all without any.
+    pub(crate) firsts: usize,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limit: Option<Typed>,
+    pub(crate) offset: Option<Typed>,
+    /// The tables whose rows are locked, in this order, by their numbers; without a lock none.
+    pub(crate) locks: Vec<usize>,
+    pub(crate) lock: Option<RowLock>,
+}
+
+impl Wide {
+    /// The rows of these tables, all of them as they are.
+    pub(super) fn of(sources: Vec<Source>) -> Wide {
+        Wide {
+            sources,
+            filter: None,
+            grouping: None,
+            numbers: Vec::new(),
+            sets: Vec::new(),
+            distinct: false,
+            firsts: 0,
+            order: Vec::new(),
+            limit: None,
+            offset: None,
+            locks: Vec::new(),
+            lock: None,
+        }
+    }
+}
+
+/// How rows are put together: those with the same keys are one row, of the keys and then the aggregates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grouping {
+    pub(crate) keys: Vec<Typed>,
+    pub(crate) aggregates: Vec<Aggregated>,
+    /// HAVING: it is about such a row.
+    pub(crate) having: Option<Typed>,
+    /// True if there is one row of all, even of none: without GROUP BY.
+    pub(crate) whole: bool,
+}
+
+/// An aggregate of these values; of the rows themselves without any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Aggregated {
+    pub(crate) aggregate: Aggregate,
+    pub(crate) value: Option<Typed>,
+    /// True if a value counts once.
+    pub(crate) distinct: bool,
+}
+
+/// A value of several rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aggregate {
+    Count,
+    Max,
+    Min,
+    Sum,
+    /// All values, nulls among them, as an array.
+    Array,
+}
+
+impl Aggregate {
+    pub(super) fn named(name: &str) -> Option<Aggregate> {
+        match name {
+            "count" => Some(Aggregate::Count),
+            "max" => Some(Aggregate::Max),
+            "min" => Some(Aggregate::Min),
+            "sum" => Some(Aggregate::Sum),
+            "array_agg" => Some(Aggregate::Array),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Aggregate::Count => "count",
+            Aggregate::Max => "max",
+            Aggregate::Min => "min",
+            Aggregate::Sum => "sum",
+            Aggregate::Array => "array_agg",
+        }
+    }
+}
+
+impl Grouping {
+    /// True if an expression about single rows is so.
+    pub(super) fn any(&self, is: &dyn Fn(&Typed) -> bool) -> bool {
+        let values = self.aggregates.iter().filter_map(|one| one.value.as_ref());
+        self.keys.iter().chain(values).chain(&self.having).any(is)
+    }
 }
 
 /// How rows are numbered: those of the same values together, in this order.
@@ -219,28 +188,6 @@ pub(crate) enum Origin {
     Queries(Vec<(bool, usize)>),
 }
 
-/// A value of all rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aggregate {
-    Count,
-    Max,
-    Min,
-    /// All values, nulls among them, as an array.
-    Array,
-}
-
-impl Aggregate {
-    pub(super) fn named(name: &str) -> Option<Aggregate> {
-        match name {
-            "count" => Some(Aggregate::Count),
-            "max" => Some(Aggregate::Max),
-            "min" => Some(Aggregate::Min),
-            "array_agg" => Some(Aggregate::Array),
-            _ => None,
-        }
-    }
-}
-
 /// Where the rows of a SELECT come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct From {
@@ -248,6 +195,7 @@ pub(crate) struct From {
     pub(crate) filter: Option<Typed>,
     pub(crate) order: Vec<SortKey>,
     pub(crate) limit: Option<Typed>,
+    pub(crate) offset: Option<Typed>,
     pub(crate) lock: Option<RowLock>,
 }
 
@@ -304,6 +252,55 @@ pub(crate) enum Typed {
 }
 
 impl Typed {
+    /// The expression with some of its parts replaced: a part for which there is another one is not looked into.
+    pub(super) fn replaced(
+        self,
+        by: &mut dyn FnMut(&Typed) -> Result<Option<Typed>, SqlError>,
+    ) -> Result<Typed, SqlError> {
+        if let Some(other) = by(&self)? {
+            return Ok(other);
+        }
+        let mut boxed = |inner: Box<Typed>| inner.replaced(by).map(Box::new);
+        Ok(match self {
+            Typed::Call(function, args) => {
+                Typed::Call(function, args.into_iter().map(|arg| arg.replaced(by)).collect::<Result<_, _>>()?)
+            }
+            Typed::Binary { operator, left, right, ty } => {
+                Typed::Binary { operator, left: boxed(left)?, right: boxed(right)?, ty }
+            }
+            Typed::And(left, right) => Typed::And(boxed(left)?, boxed(right)?),
+            Typed::Or(left, right) => Typed::Or(boxed(left)?, boxed(right)?),
+            Typed::Distinct(left, right) => Typed::Distinct(boxed(left)?, boxed(right)?),
+            Typed::Not(inner) => Typed::Not(boxed(inner)?),
+            Typed::IsNull(inner) => Typed::IsNull(boxed(inner)?),
+            Typed::Convert(inner, ty) => Typed::Convert(boxed(inner)?, ty),
+            Typed::InQuery(inner, at) => Typed::InQuery(boxed(inner)?, at),
+            Typed::AnyOf { operator, value, array } => {
+                Typed::AnyOf { operator, value: boxed(value)?, array: boxed(array)? }
+            }
+            Typed::In(value, list) => {
+                let list = list.into_iter().map(|one| one.replaced(by)).collect::<Result<_, _>>()?;
+                Typed::In(Box::new(value.replaced(by)?), list)
+            }
+            Typed::Case(arms, otherwise) => {
+                let arm =
+                    |(condition, value): (Typed, Typed)| Ok((condition.replaced(by)?, value.replaced(by)?));
+                let arms = arms.into_iter().map(arm).collect::<Result<_, SqlError>>()?;
+                let otherwise = otherwise.map(|value| value.replaced(by).map(Box::new)).transpose()?;
+                Typed::Case(arms, otherwise)
+            }
+            leaf @ (Typed::Const(_)
+            | Typed::Param(_)
+            | Typed::Column(_)
+            | Typed::Excluded(_)
+            | Typed::Outer(_)
+            | Typed::Updated
+            | Typed::Exists(_)
+            | Typed::ArrayQuery(_)
+            | Typed::Subquery(_)) => leaf,
+        })
+    }
+
     /// True if this or a part of it is so.
     pub(crate) fn any(&self, is: &dyn Fn(&Typed) -> bool) -> bool {
         if is(self) {
@@ -348,7 +345,7 @@ impl Typed {
     }
 
     /// True if a text is read as a label of an enum, which is not done before the statement is executed.
-    fn reads_labels(&self) -> bool {
+    pub(super) fn reads_labels(&self) -> bool {
         self.any(&|part| matches!(part, Typed::Convert(_, Type::Enum(_))))
     }
 

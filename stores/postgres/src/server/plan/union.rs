@@ -2,10 +2,10 @@
 
 use super::cast::folded;
 use super::columns::Scope;
-use super::convert::comparable;
+use super::convert::{comparable, no_equality};
 use super::items::result;
 use super::planner::Planner;
-use super::select::{limit, no_equality};
+use super::select::limit;
 use super::typed::{Columns, Origin, Query, SortKey, Source, Typed, Wide};
 use crate::protocol::{SqlError, Type};
 use crate::server::sql::{Expr, Order, Select};
@@ -21,7 +21,8 @@ impl Planner<'_> {
             let text = format!("{clause} is not allowed with UNION/INTERSECT/EXCEPT");
             return Err(SqlError::new("0A000", text));
         }
-        let first = Select { unions: Vec::new(), order: Vec::new(), limit: None, ..select.clone() };
+        let first =
+            Select { unions: Vec::new(), order: Vec::new(), limit: None, offset: None, ..select.clone() };
         let branches: Vec<(bool, &Select)> =
             [(true, &first)].into_iter().chain(select.unions.iter().map(|(all, one)| (*all, one))).collect();
         let types = self.types(&branches, outer)?;
@@ -47,17 +48,13 @@ impl Planner<'_> {
         let (origin, schema) = (Origin::Queries(queries), result("", columns.clone()));
         let order = select.order.iter().map(|key| sorted(key, &columns)).collect::<Result<_, _>>()?;
         let wide = Wide {
-            sources: vec![Source { origin, schema, on: None, left: false }],
-            filter: None,
-            aggregates: Vec::new(),
-            numbers: Vec::new(),
-            sets: Vec::new(),
-            distinct: false,
             order,
-            limit: limit(self, select.limit.as_ref())?,
+            limit: limit(self, select.limit.as_ref(), "LIMIT")?,
+            offset: limit(self, select.offset.as_deref(), "OFFSET")?,
+            ..Wide::of(vec![Source { origin, schema, on: None, left: false }])
         };
         let items = (0..columns.len()).map(Typed::Column).collect();
-        Ok((Query { items, from: None, wide: Some(wide), depends }, columns))
+        Ok((Query { items, from: None, wide: Some(Box::new(wide)), depends }, columns))
     }
 
     /// The types of the columns that several SELECTs have together.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::columns::{Scope, target_index};
 use super::function::Function;
+use super::planned::Write;
 use super::planner::Planner;
-use super::typed::{Typed, Write};
+use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::data::{ColumnDefault, Schema};
 use crate::server::sql::{Expr, Operator, Strength};

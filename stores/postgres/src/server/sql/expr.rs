@@ -5,7 +5,7 @@
 use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::primary::primary;
-use super::syntax::{Expr, Operator};
+use super::syntax::{Expr, Like, Operator};
 use crate::protocol::SqlError;
 
 /// How deep parentheses may go.
@@ -107,17 +107,18 @@ fn opposite(operator: Operator) -> Operator {
     }
 }
 
-/// `value IN (...)`.
+/// `value IN (...)`, `value BETWEEN low AND high`, `value LIKE pattern`.
 fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let value = concatenation(at)?;
     if !matches!(at.peek().map(|token| &token.kind), Some(Kind::Word(_))) {
         return Ok(value);
     }
-    at.refuse(&["like", "ilike", "similar"])?;
-    let not = at.is_word("not");
-    if not {
+    let not = at.takes("not");
+    at.refuse(&["similar"])?;
+    let folds = at.is_word("ilike");
+    if folds || at.is_word("like") {
         at.step();
-        at.refuse(&["like", "ilike", "similar"])?;
+        return like(at, value, Like { folds, negated: not });
     }
     if at.takes("between") {
         at.refuse(&["symmetric"])?;
@@ -145,7 +146,20 @@ fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     Ok(if not { Expr::Not(Box::new(found)) } else { found })
 }
 
+/// The pattern of LIKE, and the letter that takes the meaning from the next one.
+fn like(at: &mut Cursor<'_>, value: Expr, operator: Like) -> Result<Expr, SqlError> {
+    at.refuse(&["any", "all", "some"])?;
+    let (value, pattern) = (Box::new(value), Box::new(concatenation(at)?));
+    let escape = if at.takes("escape") { Some(Box::new(concatenation(at)?)) } else { None };
+    Ok(Expr::Like { operator, value, pattern, escape })
+}
+
 impl Cursor<'_> {
+    /// An operand, without operators.
+    pub(super) fn operand(&mut self) -> Result<Expr, SqlError> {
+        primary(self)
+    }
+
     /// An expression.
     pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
         expr(self)

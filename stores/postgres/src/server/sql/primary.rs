@@ -164,6 +164,9 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 
 /// A call, from behind its opening parenthesis on.
 fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
+    if matches!(name.as_str(), "substring" | "trim" | "overlay" | "position") {
+        return Err(SqlError::unsupported(format!("function {name}")));
+    }
     if name == "make_interval" {
         // Of its arguments this one alone.
         if !at.takes("secs") || !at.takes_sign("=>") {
@@ -184,10 +187,24 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
         let case = Expr::Case { arms: vec![(filter, Expr::Bool(true))], otherwise: None };
         return Ok(Expr::Call { name, args: vec![case] });
     }
-    at.refuse(&["distinct"])?;
-    let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
+    if at.takes("distinct") {
+        let mut args = at.list()?;
+        at.refuse(&["filter", "over", "within"])?;
+        let arg = args.pop().filter(|_| args.is_empty()).map(Box::new);
+        let refused = || SqlError::unsupported("an aggregate of several values that are different");
+        return Ok(Expr::OfDistinct { name, arg: arg.ok_or_else(refused)? });
+    }
+    let mut args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
     if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
         return window(at).map(|(partition, order)| Expr::RowNumber(partition, order));
+    }
+    // What is null is not looked at by these.
+    if matches!(name.as_str(), "count" | "max" | "min" | "sum")
+        && let [arg] = &mut args[..]
+        && let Some(filter) = only(at)?
+    {
+        let value = std::mem::replace(arg, Expr::Null);
+        *arg = Expr::Case { arms: vec![(filter, value)], otherwise: None };
     }
     at.refuse(&["filter", "over", "within"])?;
     Ok(Expr::Call { name, args })

@@ -1,4 +1,4 @@
-//! The parser of SELECT, with UNION, ORDER BY, LIMIT and row locks.
+//! The parser of SELECT, with UNION, GROUP BY, ORDER BY, LIMIT, OFFSET and row locks.
 
 use super::cursor::Cursor;
 use super::syntax::{Expr, Item, Order, Patience, RowLock, Select, Strength};
@@ -44,14 +44,11 @@ fn select(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
     }
     at.refuse(&["intersect", "except"])?;
     select.order = order(at)?;
+    let mut counts = true;
     loop {
-        at.refuse(&["offset", "fetch"])?;
-        if at.takes("limit") {
-            if select.limit.is_some() {
-                return Err(SqlError::new("42601", "multiple LIMIT clauses not allowed"));
-            }
-            at.refuse(&["all"])?;
-            select.limit = Some(at.expr()?);
+        if counts && ["limit", "offset", "fetch"].iter().any(|word| at.is_word(word)) {
+            limits(at, &mut select)?;
+            counts = false;
         } else if at.takes("for") {
             if select.lock.is_some() {
                 return Err(SqlError::unsupported("several row locks in a SELECT"));
@@ -63,15 +60,48 @@ fn select(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
     }
 }
 
-/// A SELECT up to its conditions.
+/// LIMIT and OFFSET, in either order.
+fn limits(at: &mut Cursor<'_>, select: &mut Select) -> Result<(), SqlError> {
+    loop {
+        if select.limit.is_none() && at.takes("limit") {
+            at.refuse(&["all"])?;
+            select.limit = Some(at.expr()?);
+        } else if select.limit.is_none() && at.takes("fetch") {
+            select.limit = Some(first(at)?);
+        } else if select.offset.is_none() && at.takes("offset") {
+            select.offset = Some(Box::new(at.expr()?));
+            at.takes_any(&["row", "rows"]);
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+/// The number of rows of FETCH FIRST, which is LIMIT in the words of the standard.
+fn first(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    if !at.takes("first") {
+        at.word("next")?;
+    }
+    let is_one = at.is_word("row") || at.is_word("rows");
+    let limit = if is_one { Expr::Int(1) } else { at.operand()? };
+    if !at.takes("row") {
+        at.word("rows")?;
+    }
+    at.refuse(&["with"])?;
+    at.word("only")?;
+    Ok(limit)
+}
+
+/// A SELECT up to its groups.
 fn core(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
     at.step();
     at.refuse(&["all"])?;
     let distinct = at.takes("distinct");
-    if distinct {
-        at.refuse(&["on"])?;
-    }
     let mut select = Select { distinct, ..Select::default() };
+    if distinct && at.takes("on") {
+        at.sign("(")?;
+        (select.distinct, select.firsts) = (false, at.list()?);
+    }
     // A result may have no columns at all.
     if !at.is_at_end() && !at.is_sign(";") && !at.is_sign(")") && !at.is_word("from") {
         select.items = list(at)?;
@@ -81,8 +111,33 @@ fn core(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
         select.joins = at.joins()?;
     }
     select.filter = at.filter()?;
-    at.refuse(&["group", "having", "window"])?;
+    if at.takes("group") {
+        at.word("by")?;
+        select.group = group(at)?;
+    }
+    if at.takes("having") {
+        select.having = Some(Box::new(at.expr()?));
+    }
+    at.refuse(&["window"])?;
     Ok(select)
+}
+
+/// The expressions of GROUP BY.
+fn group(at: &mut Cursor<'_>) -> Result<Vec<Expr>, SqlError> {
+    let mut group = Vec::new();
+    loop {
+        at.refuse(&["all", "distinct"])?;
+        if at.is_sign_after("(") {
+            at.refuse(&["rollup", "cube"])?;
+        }
+        if at.takes_all(&["grouping", "sets"]) {
+            return Err(SqlError::unsupported("GROUPING SETS"));
+        }
+        group.push(at.expr()?);
+        if !at.takes_sign(",") {
+            return Ok(group);
+        }
+    }
 }
 
 /// What comes after FOR; `of` are the tables that it names.

@@ -68,17 +68,23 @@ pub(crate) struct Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Select {
     pub(crate) distinct: bool,
+    /// DISTINCT ON: of the rows with the same values the first one is shown.
+    pub(crate) firsts: Vec<Expr>,
     pub(crate) items: Vec<Item>,
     pub(crate) table: Option<TableRef>,
     /// The tables that come after the first one.
     pub(crate) joins: Vec<Join>,
     pub(crate) filter: Option<Expr>,
+    /// GROUP BY.
+    pub(crate) group: Vec<Expr>,
+    pub(crate) having: Option<Box<Expr>>,
     /// The SELECTs of UNION after it, true for UNION ALL. What follows is about the rows of all.
     pub(crate) unions: Vec<(bool, Select)>,
     pub(crate) order: Vec<Order>,
     pub(crate) limit: Option<Expr>,
+    pub(crate) offset: Option<Box<Expr>>,
     pub(crate) lock: Option<RowLock>,
-    /// The tables whose rows are locked; all without any.
+    /// The tables whose rows are locked, as OF names them; all without any.
     pub(crate) locks: Vec<String>,
 }
 
@@ -238,6 +244,27 @@ impl Operator {
     }
 }
 
+/// LIKE in its four forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Like {
+    /// True for ILIKE, which takes capital letters for small ones.
+    pub(crate) folds: bool,
+    /// True for NOT LIKE.
+    pub(crate) negated: bool,
+}
+
+impl Like {
+    /// The operator that it is another way to write.
+    pub(crate) fn sign(self) -> &'static str {
+        match (self.folds, self.negated) {
+            (false, false) => "~~",
+            (false, true) => "!~~",
+            (true, false) => "~~*",
+            (true, true) => "!~~*",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expr {
     Null,
@@ -292,6 +319,18 @@ pub(crate) enum Expr {
     CountOver(Vec<Expr>),
     /// `count(*)`.
     CountRows,
+    /// `count(DISTINCT value)`, or another aggregate of values that are all different.
+    OfDistinct {
+        name: String,
+        arg: Box<Expr>,
+    },
+    /// `value LIKE pattern ESCAPE escape`.
+    Like {
+        operator: Like,
+        value: Box<Expr>,
+        pattern: Box<Expr>,
+        escape: Option<Box<Expr>>,
+    },
     Case {
         arms: Vec<(Expr, Expr)>,
         otherwise: Option<Box<Expr>>,
