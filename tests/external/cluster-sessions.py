@@ -191,6 +191,8 @@ def main():
                         print("session %d differs after %d commands" % (session, len(log)))
                         return 1
                     done += 1
+                if session % 10 == 9:
+                    print("%d sessions, %d commands" % (session + 1, done), flush=True)
             print("%d sessions, %d commands: no difference" % (args.sessions, done))
             return 0
     finally:
