@@ -101,7 +101,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         because: "each is better at what it is proposed for and pays for it elsewhere. Renewal by progress frees a lock whose holder is stuck after a \
                   lease (the stuck one believes that it holds it on), and makes a second holder of every step that is merely slow. A service renews through pauses that a watchdog does not survive, keeps \
                   the lock of a dead client for a third of a lease longer, and is one process on which all locks depend. A session is one renewal for all locks of a \
-                  process, which are lost together. None of them knows a stuck worker from a busy one but the one that looks at the work, and none keeps the \
+                  process, which are lost together. None of them knows stuck work from work that takes long but the one that looks at its steps, and none keeps the \
                   late write of a holder out that goes on without its lock."
             .to_owned(),
         figures: vec![
