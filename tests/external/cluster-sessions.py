@@ -102,7 +102,7 @@ def order(words, reply):
     """CLUSTER SLOTS with its replicas in one order, and the keys of a slot: Redis names the newest first."""
     if words[:2] == ("CLUSTER", "GETKEYSINSLOT") and isinstance(reply, list):
         return sorted(reply)
-    if isinstance(reply, list) and reply and isinstance(reply[0], list) and len(reply[0]) > 2:
+    if isinstance(reply, list) and reply and all(isinstance(row, list) and len(row) > 2 for row in reply):
         return [row[:3] + sorted(row[3:], key=str) for row in reply]
     return reply
 
