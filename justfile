@@ -30,6 +30,10 @@ redis-suite *args:
 clients *args:
     tests/external/clients {{ args }}
 
+# Runs the cluster tests of client libraries on real and on simulated nodes.
+cluster-clients *args:
+    tests/external/cluster-clients {{ args }}
+
 # Measures the engines.
 bench *args:
     cargo bench {{ args }}

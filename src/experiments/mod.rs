@@ -11,6 +11,8 @@ use std::num::NonZero;
 
 mod budget_overlap;
 mod clock_rollback;
+mod cluster_minority;
+mod cluster_or_sentinel;
 mod database_failover;
 mod etcd_or_redlock;
 mod experiment;
@@ -28,6 +30,7 @@ mod redlock_quorum;
 mod redlock_restart;
 mod redlock_validity;
 mod renewal_load;
+mod renewal_proposals;
 mod renewal_storm;
 mod row_lock_cost;
 mod safe_ttl;
@@ -58,6 +61,9 @@ pub const ALL: &[&Experiment] = &[
     &pooled_advisory::EXPERIMENT,
     &etcd_or_redlock::EXPERIMENT,
     &jepsen_etcd::EXPERIMENT,
+    &renewal_proposals::EXPERIMENT,
+    &cluster_or_sentinel::EXPERIMENT,
+    &cluster_minority::EXPERIMENT,
 ];
 
 /// The experiment of this name.

@@ -38,6 +38,17 @@ fn the_widest_overlap_of_the_budget_comes_near_half_a_lease_and_stays_below() {
 }
 
 #[test]
+fn each_proposal_beside_the_watchdog_gains_where_it_was_proposed_and_pays_elsewhere() {
+    let found = measured("renewal-proposals");
+    assert_eq!(found.verdict, Verdict::Conditional);
+    let [faults, thousand] = found.figures.as_slice() else { panic!("two tables") };
+    let stuck = &faults.rows[0];
+    assert!(stuck[1].ends_with("nobody") && stuck[4].starts_with("40 of 40; after"), "{stuck:?}");
+    let ran_out: Vec<f64> = thousand.rows.iter().map(|row| number(&row[6])).collect();
+    assert_eq!(ran_out, [1.0, 100.0, 1000.0, 1.0, 100.0, 1.0]);
+}
+
+#[test]
 fn the_same_experiment_prints_the_same_page() {
     let make = |jobs| {
         let experiment = experiments::named("redlock-example").unwrap();

@@ -8,47 +8,13 @@ and moves slots between nodes. Addresses and names of nodes are replaced by the 
 import argparse
 import random
 import re
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 
-SHARDS = [(0, 5460), (5461, 10922), (10923, 16383)]
-NODES = 6
+from cluster_nodes import NODES, Node, real_nodes, simulated_nodes
+
 KEYS = [b"lock:1", b"lock:2", b"lock:3", b"{lock:1}a", b"{lock:1}b", b"{lock:2}a", b"foo", b"a{b}c", b"x{}y", b"{}", b"{x", b""]
-
-
-class Node:
-    """A connection to one node."""
-
-    def __init__(self, port):
-        self.port = port
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
-        self.file = self.socket.makefile("rb")
-
-    def call(self, *words):
-        words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        parts = [b"*%d\r\n" % len(words)] + [b"$%d\r\n%s\r\n" % (len(word), word) for word in words]
-        self.socket.sendall(b"".join(parts))
-        return self.reply()
-
-    def reply(self):
-        line = self.file.readline()
-        if not line:
-            raise EOFError("the node has closed the connection")
-        kind, rest = line[:1], line[1:-2]
-        if kind in b"+-":
-            return (kind + rest).decode(errors="replace")
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            size = int(rest)
-            return None if size < 0 else self.file.read(size + 2)[:-2]
-        if kind == b"*":
-            size = int(rest)
-            return None if size < 0 else [self.reply() for _ in range(size)]
-        raise ValueError(line)
 
 
 class Cluster:
@@ -73,51 +39,6 @@ class Cluster:
         for at, name in enumerate(self.ids):
             text = text.replace(name, "<name %d>" % at)
         return text
-
-
-def real_nodes(first, directory):
-    """Six real nodes that are a cluster."""
-    ports = [first + at for at in range(NODES)]
-    processes = []
-    for port in ports:
-        config = ["--port", port, "--cluster-enabled", "yes", "--cluster-config-file", "nodes-%d.conf" % port]
-        config += ["--cluster-node-timeout", "5000", "--save", "", "--appendonly", "no", "--dir", directory]
-        config += ["--repl-diskless-sync-delay", "0", "--loglevel", "warning"]
-        processes.append(subprocess.Popen(["redis-server"] + [str(word) for word in config], stdout=subprocess.DEVNULL))
-    nodes = [wait_for(port) for port in ports]
-    for at, (start, end) in enumerate(SHARDS):
-        nodes[at].call("CLUSTER", "ADDSLOTSRANGE", start, end)
-    for at, node in enumerate(nodes):
-        node.call("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
-    for port in ports[1:]:
-        nodes[0].call("CLUSTER", "MEET", "127.0.0.1", port)
-    until(lambda: all(b"cluster_known_nodes:6" in node.call("CLUSTER", "INFO") for node in nodes))
-    ids = [node.call("CLUSTER", "MYID") for node in nodes]
-    for at in range(3):
-        until(lambda: nodes[3 + at].call("CLUSTER", "REPLICATE", ids[at]) == "+OK")
-    until(lambda: all(b"cluster_state:ok" in node.call("CLUSTER", "INFO") for node in nodes))
-    until(lambda: all(len(row) == 4 for node in nodes for row in node.call("CLUSTER", "SLOTS")))
-    return ports, processes
-
-
-def wait_for(port):
-    for _ in range(200):
-        try:
-            node = Node(port)
-            if node.call("PING") == "+PONG":
-                return node
-        except OSError:
-            pass
-        time.sleep(0.05)
-    raise SystemExit("nobody answers at port %d" % port)
-
-
-def until(condition):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise SystemExit("the real cluster does not come about")
 
 
 def command(rng, key):
@@ -155,6 +76,8 @@ def command(rng, key):
         ("CLUSTER", "REPLICAS", "nobody"),
         ("CLUSTER", "FORGET", "nobody"),
         ("CLUSTER", "FAILOVER", "WHAT"),
+        ("CLUSTER", "MEET", "nowhere", rng.choice([7000, 0, "x"])),
+        ("CLUSTER", "RESET", rng.choice(["WHAT", "x"])),
         ("CLUSTER", "ADDSLOTS", rng.choice([3430, 16384, "x"])),
         ("CLUSTER", "COUNT-FAILURE-REPORTS", "nobody"),
         ("ASKING",),
@@ -179,7 +102,7 @@ def order(words, reply):
     """CLUSTER SLOTS with its replicas in one order, and the keys of a slot: Redis names the newest first."""
     if words[:2] == ("CLUSTER", "GETKEYSINSLOT") and isinstance(reply, list):
         return sorted(reply)
-    if isinstance(reply, list) and reply and isinstance(reply[0], list) and len(reply[0]) > 2:
+    if isinstance(reply, list) and reply and all(isinstance(row, list) and len(row) > 2 for row in reply):
         return [row[:3] + sorted(row[3:], key=str) for row in reply]
     return reply
 
@@ -249,14 +172,11 @@ def main():
     args = parser.parse_args()
     processes, done = [], 0
     try:
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
             ports, processes = real_nodes(args.port, directory)
-            first = args.port + 100
-            words = [args.picklock, "serve", "--quiet", "--topology", "cluster:3", "--port", str(first), "--down-after", "5s"]
-            processes.append(subprocess.Popen(words, stdout=subprocess.DEVNULL))
-            wait_for(first + NODES - 1)
-            time.sleep(3)
-            clusters = [Cluster(ports), Cluster([first + at for at in range(NODES)])]
+            served, process = simulated_nodes(args.picklock, args.port + 100)
+            processes += process
+            clusters = [Cluster(ports), Cluster(served)]
             for session in range(args.sessions):
                 rng = random.Random(args.seed * 1000 + session)
                 settle(clusters)
@@ -271,6 +191,8 @@ def main():
                         print("session %d differs after %d commands" % (session, len(log)))
                         return 1
                     done += 1
+                if session % 10 == 9:
+                    print("%d sessions, %d commands" % (session + 1, done), flush=True)
             print("%d sessions, %d commands: no difference" % (args.sessions, done))
             return 0
     finally:

@@ -13,6 +13,7 @@ mod exploration;
 mod fault_actions;
 mod leases;
 mod matrix;
+mod moved_slot;
 #[path = "../support/nightly.rs"]
 mod nightly;
 mod old_repro_files;

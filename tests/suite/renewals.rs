@@ -1,7 +1,6 @@
 //! Runs in which nothing is renewed: a scenario about renewals puts nothing to the test there.
 
 use picklock_scenarios::scenario::Scenario;
-use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
 use crate::cells::{Cell, design};
@@ -14,7 +13,7 @@ fn scenario(name: &str) -> Scenario {
 #[test]
 fn a_run_in_which_nothing_is_renewed_proves_nothing_whatever_it_shows() {
     // Of a program nobody knows whether it renews.
-    let unknown = Design { renews: true, ..design("single") };
+    let unknown = design("single").renewing();
     let cell = Cell::of(&unknown, scenario("renewal-error")).unwrap();
     for seed in 0..5 {
         let run = cell.run(Engine::Event, seed);

@@ -176,7 +176,7 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         in_sessions,
         sells,
         own_data,
-        renews: _,
+        renewed_by: _,
         autonomous,
         alone,
         leases_to_recover,

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use picklock_model::ids::{Key, Token};
-use picklock_sim::design::{Condition, Conditions, Context, Design, Topology};
+use picklock_sim::design::{Condition, Conditions, Context, Design, RenewedBy, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Grant, Lock, LockError, Retry};
 use picklock_sim::param::Args;
@@ -175,7 +175,7 @@ where
     let survives = Conditions::LEASE;
     Design {
         survives: if topology.stores > 2 { survives.and(Condition::MinorityDown) } else { survives },
-        renews: policy.renewal != Renewal::Off,
+        renewed_by: if policy.renewal == Renewal::Off { RenewedBy::Nobody } else { RenewedBy::Holder },
         ..design
     }
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use picklock_model::ids::Key;
 use picklock_redis::Redis;
-use picklock_sim::design::{Context, Design, Family};
+use picklock_sim::design::{Context, Design, Family, RenewedBy};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param};
@@ -64,8 +64,8 @@ fn build(args: &Args) -> Design {
     let design = on_stores(args, topology, move |context, policy| async move {
         RenewalService::connect(&context, policy, heartbeat).await
     });
-    let design = design.on_stores(topology, RenewedRedis::new(Redis::default(), patience)).renewing();
-    Design { leases_to_recover: 1 + patience.div_ceil(1_000), ..design }
+    let design = design.on_stores(topology, RenewedRedis::new(Redis::default(), patience));
+    Design { renewed_by: RenewedBy::Service, leases_to_recover: 1 + patience.div_ceil(1_000), ..design }
 }
 
 struct RenewalService {

@@ -44,10 +44,11 @@ impl<'t> History<'t> {
             let span = if of_client { trace.silent_client } else { trace.silent_store };
             let is_silent = match event.what {
                 What::Crashed { power_loss } => power_loss,
-                What::ConnectionsForgotten { peer } => {
-                    let other = if of_client { [Role::Leader, Role::Proxy] } else { [Role::Client; 2] };
-                    trace.role(peer).is_some_and(|role| other.contains(&role))
-                }
+                What::ConnectionsForgotten { peer } => trace.role(peer).is_some_and(|role| match role {
+                    Role::Leader | Role::Proxy | Role::Renewer => of_client,
+                    Role::Client => !of_client,
+                    _ => false,
+                }),
                 _ => false,
             };
             (is_silent && !span.is_zero()).then_some(Silence { begin: event, span, of_client })

@@ -27,7 +27,7 @@ pub fn of_run(trace: &Trace) -> Vec<Line<'_>> {
         releasing: BTreeSet::new(),
         history: &history,
     };
-    for info in trace.hosts.iter().filter(|info| !matches!(info.role, Role::Monitor | Role::Proxy)) {
+    for info in trace.hosts.iter().filter(|info| !keeps_nothing(info.role)) {
         writer.lines.push(Line {
             host: Some(Cow::Borrowed(&info.name)),
             ending: Some(Ending::Info),
@@ -135,7 +135,7 @@ impl<'t> Writer<'t, '_> {
             What::WriteAcknowledged { key } => self.change(event, key, Ending::Ok),
             What::WriteUnknown { key } => self.change(event, key, Ending::Info),
             What::WriteRefused { key } => self.change(event, key, Ending::Fail),
-            What::Crashed { .. } if !matches!(role, Some(Role::Monitor | Role::Proxy)) => {
+            What::Crashed { .. } if !role.is_some_and(keeps_nothing) => {
                 self.releasing.retain(|(client, _)| *client != event.host);
                 self.fact(event, Operation::Crash, None);
             }
@@ -267,4 +267,9 @@ impl<'t> Writer<'t, '_> {
             self.add(event.at, grant.client, Operation::Lose, Ending::Info, key, Some(grant));
         }
     }
+}
+
+/// True for a host that keeps no data and is no client: no fact of a history is about it.
+fn keeps_nothing(role: Role) -> bool {
+    matches!(role, Role::Monitor | Role::Proxy | Role::Renewer)
 }

@@ -30,6 +30,8 @@ pub enum Role {
     Monitor,
     /// Keeps no data: it carries what clients and a store say to each other.
     Proxy,
+    /// Keeps no data: it renews at a store the leases of clients.
+    Renewer,
     /// The guarded resource.
     Resource,
 }

@@ -238,7 +238,7 @@ fn hosts(story: &Story, steps: &[Step], arrows: &[Arrow], overlap: Option<Overla
     all.sort_by_key(|host| {
         let place = match story.trace.role(*host) {
             Some(Role::Client) => 0,
-            Some(Role::Proxy) => 1,
+            Some(Role::Proxy | Role::Renewer) => 1,
             Some(Role::Leader) => 2,
             Some(Role::Follower) => 3,
             Some(Role::Monitor) => 4,

@@ -18,6 +18,7 @@ pub(super) fn whom(signature: &Signature) -> String {
         Role::Follower => "a replica",
         Role::Monitor => "a monitor",
         Role::Proxy => "a pooler",
+        Role::Renewer => "a renewal service",
     };
     let way = match (signature.fault.as_str(), signature.backwards) {
         ("clock-step", true) => " backwards",
@@ -45,6 +46,7 @@ pub(super) fn step(signature: &Signature) -> String {
         Some(Role::Follower) => "a replica",
         Some(Role::Monitor) => "a monitor",
         Some(Role::Proxy) => "a pooler",
+        Some(Role::Renewer) => "a renewal service",
     };
     let before = signature.edge == Edge::Before;
     match (signature.access, before) {

@@ -1,16 +1,20 @@
 //! F21, an operator moves the slots of a cluster while locks in them are held: a node is added, or one has too much to do.
 //!
-//! Clients are sent to the node that gets the slots, key by key. A lock is there when its key is: nothing is lost.
+//! Clients are sent to the node that gets the slots, key by key. A lock is there when its key is: nothing is lost, unless the node that gets
+//! the slots dies before its replica has the key, too (`importing=dies`).
 //!
 //! Source: "Redis cluster specification", redis.io, Live resharding.
+
+use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
+use super::failover::RETURN_AFTER;
 use super::fault::Fault;
 use super::needs::needs_replicas;
 use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
-use picklock_sim::param::{Counts, Param};
+use picklock_sim::param::{Counts, Param, Word};
 use picklock_sim::params;
 
 /// The fault action that a kind of store must have.
@@ -20,7 +24,7 @@ pub(super) const FAULT: Fault = Fault {
     name: "moved-slot",
     number: "F21",
     doc: "the slots of the first keys of each shard of a cluster are moved to another shard while a section works",
-    params: params![TIMES, SLOTS, AFTER, CLIENT, SECTION],
+    params: params![TIMES, SLOTS, IMPORTING, RETURN_AFTER, AFTER, CLIENT, SECTION],
     from_points: true,
     last_section: any_section,
     applies: needs_replicas,
@@ -36,9 +40,33 @@ const SLOTS: Param<Counts> = Param {
     doc: "how many slots of each shard, at most",
 };
 
+const IMPORTING: Param<Word> = Param {
+    name: "importing",
+    domain: Word(&["lives", "dies"]),
+    default: "lives",
+    doc: "what becomes of a primary that gets slots: if it dies, slots of the first shard alone are moved, to the second, whose primary \
+          dies before its replica has their keys",
+};
+
+/// So long after the beginning of the move, in which a slot with a few keys is moved, the primary dies.
+const MOVED: Duration = Duration::from_millis(100);
+
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (after, count) = (draw.get(AFTER), draw.get(SLOTS) as u32);
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
-    let shards = Target::Hosts(draw.stores());
-    vec![draw.inject(When::Point { point, after }, shards, Action::Own { name: ACTION.to_owned(), count })]
+    let moves = Action::Own { name: ACTION.to_owned(), count };
+    let when = |after| When::Point { point: point.clone(), after };
+    if draw.get(IMPORTING) == "lives" {
+        let shards = Target::Hosts(draw.stores());
+        return vec![draw.inject(when(after), shards, moves)];
+    }
+    let (exporting, importing, replica) = (Target::LeaderOf(1), Target::LeaderOf(2), Target::FollowerOf(2));
+    let (by, restart_after) = (draw.world().ttl, draw.get(RETURN_AFTER));
+    let late = Action::Delay { to: replica, by, lasts: by, messages: None };
+    let dies = Action::Crash { power_loss: false, restart_after };
+    vec![
+        draw.inject(when(after), importing.clone(), late),
+        draw.inject(when(after), exporting, moves),
+        draw.inject(when(after + MOVED), importing, dies),
+    ]
 }

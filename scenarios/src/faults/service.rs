@@ -45,7 +45,7 @@ const DOWN_FOR: Param<Spans> = Param {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (lasts, down, power_loss) = (draw.get(FOR), draw.get(DOWN_FOR), draw.get(POWER_LOSS));
-    let services = draw.servers(|role| role == Role::Proxy);
+    let services = draw.servers(|role| matches!(role, Role::Proxy | Role::Renewer));
     let stores = draw.servers(|role| matches!(role, Role::Leader | Role::Follower));
     let Some(point) = draw.entry(&[Phase::Work]) else { return Vec::new() };
     if services.is_empty() {

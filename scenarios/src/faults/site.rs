@@ -133,7 +133,7 @@ pub(super) fn clients(role: Role) -> bool {
 
 /// Members of stores.
 pub(super) fn servers(role: Role) -> bool {
-    matches!(role, Role::Leader | Role::Follower | Role::Monitor | Role::Proxy)
+    matches!(role, Role::Leader | Role::Follower | Role::Monitor | Role::Proxy | Role::Renewer)
 }
 
 /// Every process but the resource.

@@ -10,7 +10,7 @@ use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{HostInfo, Role};
-use picklock_sim::design::Design;
+use picklock_sim::design::{Design, RenewedBy};
 use picklock_sim::lock::{BoxFuture, LockError};
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::store::{Member, ServerContext, SimulatedStore, StoreSpec, Topology};
@@ -345,6 +345,8 @@ fn a_fault_says_why_it_does_not_apply() {
     let fixed = design(1, false);
     assert!(renewal.applies(&fixed).unwrap_err().contains("renewal"));
     assert!(renewal.applies(&fixed.clone().renewing()).is_ok());
+    let by_service = Design { renewed_by: RenewedBy::Service, ..fixed.clone() };
+    assert!(renewal.applies(&by_service).unwrap_err().contains("a service renews"));
     let cut = scenario("[[fault]]\nkind = 'partition'\nlinks = 'lock'\nphase = 'work'");
     assert!(cut.applies(&fixed).is_ok(), "a cut reaches the release");
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");

@@ -6,7 +6,7 @@ use picklock_model::plan::{Injection, Plan, Settings, Target, When, WorldSpec};
 use picklock_model::points::Points;
 use picklock_model::seed::{Seed, scale};
 use picklock_model::time::nanos;
-use picklock_sim::design::Design;
+use picklock_sim::design::{Design, RenewedBy};
 use picklock_sim::lock::Belief;
 use picklock_sim::store::setting;
 
@@ -210,8 +210,16 @@ impl FaultEntry {
                     .into(),
             );
         }
-        if (asks_nobody || !design.renews) && faults::hits_renewal(self.fault, &self.args) {
-            return Err("it hits the renewal of a lock, and the design has none".into());
+        if faults::hits_renewal(self.fault, &self.args) {
+            match design.renewed_by {
+                RenewedBy::Holder if !asks_nobody => {}
+                RenewedBy::Service => {
+                    return Err("it hits a client that renews, and a service renews for the clients".into());
+                }
+                RenewedBy::Holder | RenewedBy::Nobody => {
+                    return Err("it hits the renewal of a lock, and the design has none".into());
+                }
+            }
         }
         if let Some(action) = faults::own_action(self.fault)
             && !design

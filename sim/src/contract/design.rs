@@ -19,6 +19,17 @@ pub use picklock_model::trace::{Condition, Conditions};
 pub use super::family::{Family, SpellingError, spell};
 pub use super::store::{Member, ServerContext, StoreAddress, Topology};
 
+/// The process that renews what a client holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenewedBy {
+    /// Nothing is renewed.
+    Nobody,
+    /// The client that holds it, or perhaps: of a program nobody knows.
+    Holder,
+    /// A service on a host of its own.
+    Service,
+}
+
 /// A lock algorithm with the servers that it needs and a value for each parameter: the unit that is tested.
 #[derive(Clone)]
 pub struct Design {
@@ -48,8 +59,8 @@ pub struct Design {
     pub sells: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
-    /// True if its holders renew what they hold, or may do so: of a program nobody knows. Faults of renewals alone do not apply to it otherwise.
-    pub renews: bool,
+    /// The process that renews what its holders hold. Faults of a client's renewals do not apply to it unless that is a client.
+    pub renewed_by: RenewedBy,
     /// True if its clients do everything by themselves: they hold the lock when they like, and use no resource.
     pub autonomous: bool,
     /// True if its server comes alone: there is no replica of it, and it keeps no records of locks.
@@ -98,7 +109,7 @@ impl Design {
             in_sessions: false,
             sells: false,
             own_data: false,
-            renews: false,
+            renewed_by: RenewedBy::Nobody,
             autonomous: false,
             alone: false,
             leases_to_recover: 1,
@@ -242,7 +253,7 @@ impl Design {
     /// The same design, whose holders renew what they hold.
     #[must_use]
     pub fn renewing(mut self) -> Design {
-        self.renews = true;
+        self.renewed_by = RenewedBy::Holder;
         self
     }
 

@@ -157,7 +157,7 @@ fn ignores_loss(belief: Belief) -> Belief {
 fn keeper_of(store: &Store) -> Keeper {
     let (spec, counts) = (Arc::clone(&store.spec), Arc::clone(&store.spec));
     let open = move |role| match role {
-        Role::Leader | Role::Follower | Role::Monitor | Role::Proxy => reading(&spec, role),
+        Role::Leader | Role::Follower | Role::Monitor | Role::Proxy | Role::Renewer => reading(&spec, role),
         Role::Client | Role::Resource => Box::new(|_: bool, _: &[u8]| None) as Reading,
     };
     Keeper::new(Arc::new(open), Arc::new(move |role, bytes| counts.of_itself(role, bytes)))

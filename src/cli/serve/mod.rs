@@ -116,14 +116,15 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         ));
     }
     memory::give_back();
-    let servers = topology::servers(args.topology);
-    let ports = ports(args.port, servers.len())?;
-    let names: Vec<&str> =
-        servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
     let mut plan = plan(args);
     for given in &args.set {
         set(kind.params(), given, &mut plan.world)?;
     }
+    let settings = complete(kind.params(), &plan.world.store, plan.world.ttl);
+    let servers = topology::servers(args.topology, &settings);
+    let ports = ports(args.port, servers.len())?;
+    let names: Vec<&str> =
+        servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
     for fault in &args.fault {
         plan.injections.extend(faults::parse(fault, &names).map_err(Failure::input)?);
     }
@@ -134,7 +135,6 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, commands.clone(), Arc::clone(&stop));
     let served = topology::served(args.topology, servers, &doors);
-    let settings = complete(kind.params(), &plan.world.store, plan.world.ttl);
     let control = args.control.map(control).transpose()?;
     let own = Own {
         version: args.version,

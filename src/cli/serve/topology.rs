@@ -3,7 +3,6 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
-use std::time::Duration;
 
 use picklock_consul::Consul;
 use picklock_kubernetes::Kubernetes;
@@ -13,7 +12,7 @@ use picklock_postgres::Postgres;
 use picklock_redis::{Redis, RedisCluster};
 use picklock_sim::live::Served;
 use picklock_sim::param::Param;
-use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _, complete};
+use picklock_sim::store::{Member, ServerContext, SimulatedStore as _, StoreSpec as _};
 
 /// Which servers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +176,7 @@ pub(super) struct Server {
     pub(super) what: &'static str,
 }
 
-pub(super) fn servers(topology: Topology) -> Vec<Server> {
+pub(super) fn servers(topology: Topology, settings: &Settings) -> Vec<Server> {
     let member = |name: String, store: u16, role| Member::new(name, store.into(), role);
     let what = topology.kind().leader();
     if let Topology::Etcd(members) | Topology::ZooKeeper(members) | Topology::Kubernetes(members) = topology {
@@ -185,10 +184,8 @@ pub(super) fn servers(topology: Topology) -> Vec<Server> {
         return members.into_iter().map(|member| Server { member, what }).collect();
     }
     if let Topology::Cluster(shards) = topology {
-        let settings =
-            complete(picklock_redis::CLUSTER_PARAMS, &Settings::default(), Duration::from_secs(10));
         let one = picklock_sim::store::Topology { stores: 1, replicated: true };
-        let members = RedisCluster::of(shards.into()).members(one, &settings);
+        let members = RedisCluster::of(shards.into()).members(one, settings);
         let what = |member: &Member| {
             if member.role == Role::Leader { "primary of a shard" } else { "replica of a shard" }
         };

@@ -41,7 +41,7 @@
 //! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
 //! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
 //!
-//! Left out on purpose: streams, geometry, HyperLogLog, functions, modules, users other than the default one, nodes that join a cluster.
+//! Left out on purpose: streams, geometry, HyperLogLog, functions, modules, users other than the default one, new nodes that join a cluster.
 //!
 //! # Where things are
 //!

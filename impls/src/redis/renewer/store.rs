@@ -29,7 +29,7 @@ impl RenewedRedis {
 
 /// The members of Redis alone.
 fn of_redis(members: &[Member]) -> Vec<Member> {
-    members.iter().filter(|member| member.role != Role::Proxy).cloned().collect()
+    members.iter().filter(|member| member.role != Role::Renewer).cloned().collect()
 }
 
 impl StoreSpec for RenewedRedis {
@@ -48,7 +48,7 @@ impl StoreSpec for RenewedRedis {
     /// The service comes last.
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
         let mut members = self.redis.members(topology, settings);
-        members.push(Member::new(HOST, 1, Role::Proxy));
+        members.push(Member::new(HOST, 1, Role::Renewer));
         members
     }
 
@@ -65,7 +65,7 @@ impl StoreSpec for RenewedRedis {
     }
 
     fn port(&self, role: Role) -> u16 {
-        if role == Role::Proxy { PORT } else { self.redis.port(role) }
+        if role == Role::Renewer { PORT } else { self.redis.port(role) }
     }
 
     fn url(&self, host: &str, port: u16) -> String {
@@ -81,12 +81,12 @@ impl StoreSpec for RenewedRedis {
     }
 
     fn has_program(&self, member: &Member) -> bool {
-        member.role != Role::Proxy
+        member.role != Role::Renewer
     }
 
     fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
         match role {
-            Role::Proxy => std::str::from_utf8(bytes).ok().map(|text| text.trim_end().replace('\n', "; ")),
+            Role::Renewer => std::str::from_utf8(bytes).ok().map(|text| text.trim_end().replace('\n', "; ")),
             _ => self.redis.decode(role, request, bytes),
         }
     }
@@ -99,7 +99,7 @@ impl StoreSpec for RenewedRedis {
 impl SimulatedStore for RenewedRedis {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
         let redis = of_redis(&context.members);
-        if context.member.role != Role::Proxy {
+        if context.member.role != Role::Renewer {
             return self.redis.serve(ServerContext { members: redis, ..context });
         }
         let replicated = redis.iter().any(|member| member.role == Role::Follower);

@@ -255,3 +255,36 @@ fn messages_go_over_the_bus_and_sharded_ones_stay_in_their_shard() {
         })
     });
 }
+
+#[test]
+fn what_is_queued_behind_a_change_of_a_watched_key_is_not_asked_for_its_slot() {
+    World::new(4).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            let mut one = Link::to(&host, "node-1", PORT).await;
+            let queued = Reply::Status("QUEUED".into());
+            assert_eq!(one.call("WATCH lock:1").await, Reply::OK);
+            assert_eq!(one.call("MULTI").await, Reply::OK);
+            assert_eq!(call(&host, "node-1", "SET lock:1 other").await, Reply::OK);
+            assert_eq!(one.call("DEL lock:1").await, queued);
+            // Slot 3788, of the same node.
+            assert_eq!(one.call("DEL a4").await, queued);
+            assert_eq!(one.call("EXEC").await, Reply::NilArray);
+        })
+    });
+}
+
+#[test]
+fn each_link_is_shown_by_the_node_that_has_made_it_and_by_the_other_one() {
+    World::new(4).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(2_000)).await;
+            let Reply::Array(links) = call(&host, "node-1", "CLUSTER LINKS").await else { panic!("a list") };
+            let shown = |word: &str| {
+                let is = |link: &&Reply| matches!(link, Reply::Array(parts) if parts[1] == Reply::text(word));
+                links.iter().filter(is).count()
+            };
+            assert_eq!((shown("to"), shown("from")), (5, 5), "{links:?}");
+        })
+    });
+}

@@ -4,7 +4,7 @@ use super::act::Act;
 use super::ids::{BusLink, NodeId};
 use super::message::{Body, Gossip, Header, Message};
 use super::peer::Peer;
-use super::state::Cluster;
+use super::state::{Cluster, Linked};
 
 /// A node pings one of so many others, drawn at random, once in so many beats.
 const CANDIDATES: usize = 5;
@@ -51,7 +51,7 @@ impl Cluster {
         let Some(peer) = self.peers.get(&id).filter(|peer| peer.link.is_none()) else { return };
         let host = peer.place.host.clone();
         let link = self.next_link();
-        self.links.insert(link, (Some(id), false));
+        self.links.insert(link, Linked { with: Some(id), inbound: false, since: now });
         if let Some(peer) = self.peers.get_mut(&id) {
             peer.link = Some((link, now));
         }
@@ -60,7 +60,7 @@ impl Cluster {
 
     /// A link is there that this node has asked for.
     pub(crate) fn connected(&mut self, link: BusLink) {
-        let Some(&(Some(id), false)) = self.links.get(&link) else { return };
+        let Some(&Linked { with: Some(id), inbound: false, .. }) = self.links.get(&link) else { return };
         let before = self.peers.get(&id).map_or(0, |peer| peer.ping_sent);
         self.ping(link, Some(id));
         if let Some(peer) = self.peers.get_mut(&id).filter(|_| before != 0) {
@@ -70,7 +70,7 @@ impl Cluster {
 
     /// A link has broken.
     pub(crate) fn lost(&mut self, link: BusLink) {
-        let Some((id, inbound)) = self.links.remove(&link) else { return };
+        let Some(Linked { with: id, inbound, .. }) = self.links.remove(&link) else { return };
         let peer = id.filter(|_| !inbound).and_then(|id| self.peers.get_mut(&id));
         if let Some(peer) = peer.filter(|peer| peer.link.is_some_and(|(of_peer, _)| of_peer == link)) {
             peer.link = None;
@@ -186,11 +186,13 @@ impl Cluster {
     /// Pings over a link: that of a node, whose answer is awaited then, or one that came in.
     pub(super) fn ping(&mut self, link: BusLink, of: Option<NodeId>) {
         let now = self.now();
+        let mut meets = false;
         if let Some(peer) = of.and_then(|id| self.peers.get_mut(&id)) {
             peer.ping_sent = now;
+            meets = peer.meets;
         }
         let gossip = self.gossip();
-        self.send(link, Body::Ping(gossip));
+        self.send(link, if meets { Body::Meet(gossip) } else { Body::Ping(gossip) });
     }
 
     pub(super) fn send_pong(&mut self, link: BusLink) {

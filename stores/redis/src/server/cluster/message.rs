@@ -41,6 +41,8 @@ pub(crate) struct Header {
 pub(crate) enum Body {
     /// It wants a [`Pong`](Body::Pong).
     Ping(Vec<Gossip>),
+    /// A ping of a node that wants to be taken up.
+    Meet(Vec<Gossip>),
     /// The answer to a ping, or the state of the sender that nobody has asked for.
     Pong(Vec<Gossip>),
     /// This node is down, as a majority has found.
@@ -70,8 +72,18 @@ pub(crate) struct Gossip {
 
 impl Body {
     /// The kinds of messages, as CLUSTER INFO counts them.
-    pub(crate) const KINDS: [&str; 9] =
-        ["ping", "pong", "fail", "publish", "auth-req", "auth-ack", "update", "mfstart", "publishshard"];
+    pub(crate) const KINDS: [&str; 10] = [
+        "ping",
+        "pong",
+        "fail",
+        "publish",
+        "auth-req",
+        "auth-ack",
+        "update",
+        "mfstart",
+        "publishshard",
+        "meet",
+    ];
 
     /// The number of its kind.
     pub(crate) fn kind(&self) -> usize {
@@ -85,6 +97,7 @@ impl Body {
             Body::Update { .. } => 6,
             Body::ManualFailover => 7,
             Body::Publish { sharded: true, .. } => 8,
+            Body::Meet(_) => 9,
         }
     }
 }
@@ -106,7 +119,7 @@ impl Message {
             out.extend_from_slice(&number.to_be_bytes());
         }
         match &self.body {
-            Body::Ping(gossip) | Body::Pong(gossip) => {
+            Body::Ping(gossip) | Body::Meet(gossip) | Body::Pong(gossip) => {
                 put_len(&mut out, gossip.len());
                 for about in gossip {
                     out.extend_from_slice(about.about.as_bytes());
@@ -255,6 +268,7 @@ impl<'a> Reader<'a> {
             5 => Body::Vote,
             6 => Body::Update { about: self.id()?, config_epoch: self.number()?, slots: self.slots()? },
             7 => Body::ManualFailover,
+            9 => Body::Meet(self.gossip()?),
             _ => return None,
         };
         self.0.is_empty().then_some(Message { header, body })
@@ -294,6 +308,7 @@ mod tests {
         let bodies = [
             Body::Ping(gossip.clone()),
             Body::Pong(Vec::new()),
+            Body::Meet(gossip),
             Body::Fail(about),
             publish(false),
             publish(true),

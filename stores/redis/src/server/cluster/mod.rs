@@ -6,16 +6,17 @@
 //!
 //! [`Cluster`] is a machine without sockets and clocks: it is given the time, what has come over its links and when they broke, and says
 //! what to do in [`Act`]s. Times are milliseconds of the wall clock, as in Redis. All nodes know each other from the start, as nodes do
-//! that have been a cluster for a while.
+//! that have been a cluster for a while; one that was reset or forgotten can be met again.
 //!
-//! Left out on purpose: nodes that join (CLUSTER MEET, and the handshake after it), addresses that change, host names, TLS, modules, and
-//! limits on the buffers of links.
+//! Left out on purpose: the handshake of nodes that meet, new names after CLUSTER RESET HARD, addresses that change, host names, TLS,
+//! modules, and limits on the buffers of links.
 
 mod act;
 mod cron;
 mod describe;
 mod election;
 mod ids;
+mod join;
 mod message;
 mod peer;
 mod receive;

@@ -45,6 +45,8 @@ pub(crate) struct Peer {
     pub(crate) offset: u64,
     /// When each primary last reported it as down.
     pub(crate) reports: BTreeMap<NodeId, i64>,
+    /// It was met: until it answers, it is asked to take up this node.
+    pub(crate) meets: bool,
     /// The link to it, and since when there is one.
     pub(crate) link: Option<(BusLink, i64)>,
 }

@@ -5,7 +5,7 @@ use super::ids::{BusLink, NodeId};
 use super::message::{Body, Gossip, Header, Message};
 use super::peer::Peer;
 use super::slot::Slots;
-use super::state::Cluster;
+use super::state::{Cluster, Linked};
 
 /// A node that is found down and answers all the same is so no longer after this many node timeouts, if nobody has taken its slots.
 const UNDO_TIMEOUTS: i64 = 2;
@@ -17,24 +17,31 @@ impl Cluster {
     /// A link that another node has made.
     pub(crate) fn accepted(&mut self) -> BusLink {
         let link = self.next_link();
-        self.links.insert(link, (None, true));
+        self.links.insert(link, Linked { with: None, inbound: true, since: self.now() });
         link
     }
 
     /// Understands a message that came over a link.
     pub(crate) fn receive(&mut self, link: BusLink, message: Message) {
-        let Some(&(of_link, inbound)) = self.links.get(&link) else { return };
+        let Some(linked) = self.links.get(&link).copied() else { return };
         let Message { header, body } = message;
         self.received[body.kind()] += 1;
-        let sender = of_link.or_else(|| self.peers.contains_key(&header.sender).then_some(header.sender));
-        if of_link.is_none() {
-            self.links.insert(link, (sender, inbound));
+        let sender = linked.with.or_else(|| self.peers.contains_key(&header.sender).then_some(header.sender));
+        if linked.with.is_none() {
+            self.links.insert(link, Linked { with: sender, ..linked });
         }
         if let Some(sender) = sender {
             self.hear_of(sender, &header);
         }
         match body {
             Body::Ping(gossip) => {
+                self.send_pong(link);
+                self.configure(link, sender, &header, &gossip, false);
+            }
+            Body::Meet(gossip) => {
+                if sender.is_none() {
+                    self.was_met(header.sender, &gossip);
+                }
                 self.send_pong(link);
                 self.configure(link, sender, &header, &gossip, false);
             }
@@ -81,7 +88,7 @@ impl Cluster {
         gossip: &[Gossip],
         is_pong: bool,
     ) {
-        let inbound = self.links.get(&link).is_none_or(|(_, inbound)| *inbound);
+        let inbound = self.links.get(&link).is_none_or(|linked| linked.inbound);
         if let (true, false, Some(of_link)) = (is_pong, inbound, sender) {
             self.answered(of_link);
         }
@@ -109,6 +116,7 @@ impl Cluster {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         peer.pong_received = now;
         peer.ping_sent = 0;
+        peer.meets = false;
         if peer.is_suspected {
             peer.is_suspected = false;
             self.was_changed();
@@ -273,7 +281,7 @@ impl Cluster {
             }
             Body::ManualFailover => self.make_way(link, sender),
             Body::Update { about, config_epoch, slots } => self.update(about, config_epoch, &slots),
-            Body::Ping(_) | Body::Pong(_) => {}
+            Body::Ping(_) | Body::Meet(_) | Body::Pong(_) => {}
         }
     }
 

@@ -101,6 +101,16 @@ pub(super) struct Todo {
     pub(super) manual: bool,
 }
 
+/// A link between this node and another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Linked {
+    /// The other node; none is known of a link that has just come in.
+    pub(super) with: Option<NodeId>,
+    /// The other node has made it.
+    pub(super) inbound: bool,
+    pub(super) since: i64,
+}
+
 /// A node's part in a cluster.
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -131,8 +141,7 @@ pub(crate) struct Cluster {
     pub(super) local: Local,
     /// How many nodes are suspected, as of the last beat.
     pub(super) suspected: usize,
-    /// Whose link each is; none is known of one that has just come in.
-    pub(super) links: BTreeMap<BusLink, (Option<NodeId>, bool)>,
+    pub(super) links: BTreeMap<BusLink, Linked>,
     pub(super) forgotten: BTreeMap<NodeId, i64>,
     acts: Vec<Act>,
     last_link: u64,
@@ -234,6 +243,16 @@ impl Cluster {
     pub(super) fn highest_epoch(&self) -> u64 {
         let configs = self.peers.values().map(|peer| peer.config_epoch);
         configs.max().unwrap_or(0).max(self.current_epoch)
+    }
+
+    /// The links with nodes that are known, in the order of their names: whether the other one has made it, and since when it is there.
+    pub(crate) fn links(&self) -> Vec<(NodeId, bool, i64)> {
+        let of = |id: NodeId, inbound| {
+            let mut links = self.links.values();
+            links.rfind(|link| link.with == Some(id) && link.inbound == inbound)
+        };
+        let both = self.peers.keys().flat_map(|id| [(*id, false), (*id, true)]);
+        both.filter_map(|(id, inbound)| Some((id, inbound, of(id, inbound)?.since))).collect()
     }
 
     /// Takes an epoch of its own without asking anybody. False if it has the highest already.

@@ -370,3 +370,35 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_node_that_was_reset_is_met_again_and_takes_back_its_slots() {
+    let mut net = Net::new(5);
+    net.run(5_000);
+    net.with(2, |cluster| cluster.reset(true));
+    net.with(5, |cluster| cluster.reset(false));
+    for node in [2, 5] {
+        let cluster = net.node(node);
+        assert!(!cluster.is_replica() && cluster.peers.len() == 1 && cluster.myself().slots.is_empty());
+    }
+    for forgotten in [2, 5] {
+        let id = net.ids[forgotten];
+        [0, 1, 3, 4].into_iter().for_each(|node| net.with(node, |cluster| cluster.forget(id)));
+    }
+    net.run(3_000);
+    assert!(!net.node(2).is_up && net.node(0).peers.len() == 4, "hearsay does not bring it back");
+    net.with(2, |cluster| {
+        Slots::share(2, SHARDS).iter().for_each(|slot| cluster.assign(slot, Some(cluster.me)));
+        assert!(
+            cluster.meet("host-0", 6379) && cluster.meet("10.0.0.1", 6379) && !cluster.meet("nobody", 6379)
+        );
+    });
+    net.with(5, |cluster| assert!(cluster.meet("host-2", 6379)));
+    net.run(5_000);
+    assert!(net.node(0).peers.len() == 5 && net.node(2).peers.len() == 6, "who forgot it waits for a minute");
+    net.run(60_000);
+    for node in 0..6 {
+        assert_eq!(net.node(node).peers.len(), 6, "{node}");
+        assert!(net.node(node).is_up, "{node}");
+    }
+}

@@ -93,11 +93,7 @@ impl Node {
         match self.admit(id, &command, flags) {
             Ok(Admission::Execute) => self.call(id, &command, args),
             Ok(Admission::Queue) => {
-                if let Some(transaction) = &mut self.session_mut(id).transaction {
-                    transaction.commands.push(args.iter().map(|arg| arg.to_vec()).collect());
-                    transaction.flags |= flags;
-                    transaction.lacks |= !flags;
-                }
+                self.queue(id, flags, args);
                 self.reply(id, &Reply::Status("QUEUED".into()));
                 Next::Continue
             }
@@ -137,6 +133,18 @@ impl Node {
             self.stats.count_error(text);
         }
         self.reply(id, &reply);
+    }
+
+    /// Keeps a command for the end of its transaction, unless that will fail anyway: then nobody is asked for its slot either.
+    fn queue(&mut self, id: SessionId, flags: u32, args: &[&[u8]]) {
+        let session = self.session_mut(id);
+        let Some(transaction) = session.transaction.as_mut() else { return };
+        if session.overtaken || transaction.refused {
+            return;
+        }
+        transaction.commands.push(args.iter().map(|arg| arg.to_vec()).collect());
+        transaction.flags |= flags;
+        transaction.lacks |= !flags;
     }
 
     /// Executes a command of a transaction.

@@ -14,7 +14,7 @@ mod move_slot;
 mod server;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::server::setup::{ServerRole, Setup};
@@ -93,6 +93,10 @@ pub(crate) async fn serve(setup: Setup) {
     }
 }
 
+/// How often a script is looked at, at the least, before it counts as one that does not end: one that has few steps left ends by itself,
+/// however slow the machine is at the moment.
+const LOOKS: u32 = 20;
+
 /// Watches scripts by the clock of the machine, which is that of those who wait for them.
 #[expect(
     clippy::disallowed_methods,
@@ -102,7 +106,11 @@ pub(crate) async fn serve(setup: Setup) {
 fn watch(ending: Arc<AtomicBool>) -> Watch {
     Watch(Arc::new(move |most| {
         let (began, ending) = (std::time::Instant::now(), Arc::clone(&ending));
-        Box::new(move || ending.load(Ordering::Relaxed) || began.elapsed() >= most)
+        let looks = AtomicU32::new(0);
+        Box::new(move || {
+            let enough = looks.fetch_add(1, Ordering::Relaxed) >= LOOKS;
+            ending.load(Ordering::Relaxed) || enough && began.elapsed() >= most
+        })
     }))
 }
 

@@ -10,13 +10,13 @@ use picklock_sim::host::{AppliedAction, Origin};
 use super::caller::Caller;
 use super::server::Server;
 use crate::protocol::resp::Reply;
-use crate::server::cluster::{NodeId, Place, slot_of};
+use crate::server::cluster::{NodeId, Peer, Place, slot_of};
 use crate::server::node::{Next, PORT};
 
 /// How long each step may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Moves the slots of the first keys to the next shard, as many as the action says.
+/// Moves the slots of the first keys to the next shard in the order of the names of primaries, as many as the action says.
 pub(super) async fn move_slots(server: Arc<Server>, action: AppliedAction) {
     let Some((me, target, place, slots)) = plan(&server, action.count as usize) else { return };
     let mut reported = false;
@@ -43,11 +43,13 @@ fn plan(server: &Server, most: usize) -> Option<(NodeId, NodeId, Place, Vec<u16>
             slots.insert(slot);
         }
     }
-    let others =
-        || cluster.peers.iter().filter(|(id, peer)| **id != me && !peer.is_replica && !peer.is_failed);
-    let target = others().find(|(id, _)| **id > me).or_else(|| others().next());
-    let (target, peer) = target?;
-    Some((me, *target, peer.place.clone(), slots.into_iter().collect()))
+    let is_other = |(id, peer): &(&NodeId, &Peer)| **id != me && !peer.is_replica && !peer.is_failed;
+    let mut others: Vec<_> = cluster.peers.iter().filter(is_other).collect();
+    others.sort_by(|(_, one), (_, other)| one.place.host.cmp(&other.place.host));
+    let mine = &cluster.myself().place.host;
+    let next = others.iter().find(|(_, peer)| peer.place.host > *mine).or(others.first());
+    let (target, peer) = next?;
+    Some((me, **target, peer.place.clone(), slots.into_iter().collect()))
 }
 
 /// Moves a slot with its keys.

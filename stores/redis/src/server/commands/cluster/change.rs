@@ -1,8 +1,8 @@
 //! Changes of the cluster by hand: slots, roles, failovers.
 
 use super::args::{known, of, slot};
-use crate::protocol::resp::Reply;
-use crate::server::cluster::{Cluster, NodeId};
+use crate::protocol::resp::{self, Reply};
+use crate::server::cluster::{BUS_PORT_ABOVE, Cluster, NodeId};
 use crate::server::commands::SYNTAX;
 use crate::server::node::Node;
 
@@ -156,6 +156,50 @@ pub(super) fn forget(cluster: &mut Cluster, id: NodeId) -> Result<Reply, Reply> 
         return Err(Reply::error("ERR Can't forget my master!"));
     }
     cluster.forget(id);
+    Ok(Reply::OK)
+}
+
+/// CLUSTER MEET address port [bus port].
+pub(super) fn meet(cluster: &mut Cluster, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let number = |nth: usize, what: &str| match args.get(nth) {
+        None => Ok(None),
+        Some(text) => resp::integer(text).map(Some).ok_or_else(|| {
+            let text = String::from_utf8_lossy(text);
+            Reply::Error(format!("ERR Invalid TCP {what} port specified: {text}").into())
+        }),
+    };
+    let port = number(1, "base")?.unwrap_or(0);
+    let bus = number(2, "bus")?.unwrap_or(port.saturating_add(BUS_PORT_ABOVE.into()));
+    let is_valid = |port: i64| (1..=i64::from(u16::MAX)).contains(&port);
+    let address = String::from_utf8_lossy(args[0]);
+    let meets = u16::try_from(port)
+        .is_ok_and(|port| is_valid(port.into()) && is_valid(bus) && cluster.meet(&address, port));
+    if !meets {
+        let text =
+            format!("ERR Invalid node address specified: {address}:{}", String::from_utf8_lossy(args[1]));
+        return Err(Reply::Error(text.into()));
+    }
+    Ok(Reply::OK)
+}
+
+/// CLUSTER RESET [HARD | SOFT]. A replica loses its keys, a primary must have none.
+pub(super) fn reset(node: &mut Node, how: Option<&[u8]>) -> Result<Reply, Reply> {
+    let hard = match how {
+        None => false,
+        Some(word) if word.eq_ignore_ascii_case(b"HARD") => true,
+        Some(word) if word.eq_ignore_ascii_case(b"SOFT") => false,
+        Some(_) => return Err(SYNTAX),
+    };
+    let holds_keys = node.store.all().any(|(database, ..)| database == 0);
+    let cluster = of(node)?;
+    if !cluster.is_replica() && holds_keys {
+        return Err(Reply::error("ERR CLUSTER RESET can't be called with master nodes containing keys"));
+    }
+    let was_replica = cluster.is_replica();
+    cluster.reset(hard);
+    if was_replica {
+        node.store.clear();
+    }
     Ok(Reply::OK)
 }
 

@@ -90,8 +90,8 @@ pub(crate) fn cluster(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
         4.. if is(b"DELSLOTSRANGE") => change::add_slots(cluster, &args[2..], true, true)?,
         2 if is(b"FLUSHSLOTS") => change::flush_slots(node)?,
         2 | 3 if is(b"FAILOVER") => change::failover(cluster, args.get(2).copied())?,
-        2 | 3 if is(b"RESET") => return Err(node.store.not_modelled("CLUSTER RESET")),
-        4 | 5 if is(b"MEET") => return Err(node.store.not_modelled("CLUSTER MEET")),
+        2 | 3 if is(b"RESET") => change::reset(node, args.get(2).copied())?,
+        4 | 5 if is(b"MEET") => change::meet(cluster, &args[2..])?,
         3 if is(b"SET-CONFIG-EPOCH") => change::set_epoch(cluster, number(args[2])?)?,
         _ => return Err(super::subcommand_syntax("CLUSTER", args[1])),
     };

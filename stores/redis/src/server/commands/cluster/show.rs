@@ -108,13 +108,12 @@ pub(super) fn info(cluster: &Cluster) -> String {
     lines.into_iter().map(|(name, value)| format!("{name}:{value}\r\n")).collect()
 }
 
-/// The links that this node has made.
+/// The links to other nodes, and those that they have made to this one.
 pub(super) fn links(cluster: &Cluster) -> Reply {
-    let linked = cluster.peers.iter().filter_map(|(id, peer)| Some((id, peer.link?.1)));
-    let link = |(id, since): (&NodeId, i64)| {
+    let link = |(id, inbound, since): (NodeId, bool, i64)| {
         let text = |name: &str, value: &str| (Reply::text(name), Reply::text(value));
         Reply::Map(vec![
-            text("direction", "to"),
+            text("direction", if inbound { "from" } else { "to" }),
             text("node", &id.to_string()),
             (Reply::text("create-time"), Reply::Integer(since)),
             text("events", "r"),
@@ -122,5 +121,5 @@ pub(super) fn links(cluster: &Cluster) -> Reply {
             (Reply::text("send-buffer-used"), count(0)),
         ])
     };
-    Reply::Array(linked.map(link).collect())
+    Reply::Array(cluster.links().into_iter().map(link).collect())
 }
