@@ -1,7 +1,6 @@
 // A lease lock by hand on Lettuce, asked by picklock.
 //   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar LettuceLock'
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
@@ -56,7 +55,7 @@ class LettuceLock {
             var parts = (line + " 0").split(" ");
             try {
                 System.out.println(answer(parts[0], parts[1]));
-            } catch (RedisException error) {
+            } catch (RuntimeException error) {
                 System.out.println("error " + String.valueOf(error).replaceAll("\\s+", " "));
             }
         }
