@@ -34,11 +34,19 @@ const DISK: Param<Word> = Param {
     doc: "what a disk keeps",
 };
 
+const DISK_DELAY: Param<OneSpan> = Param {
+    name: "disk_delay",
+    domain: OneSpan { min: Duration::ZERO, max: HOUR },
+    default: "0s",
+    doc: "how late a disk syncs",
+};
+
 /// The kinds of stores that the built-in scenarios speak of.
 pub const STORES: &[StoreParams] = &[
     StoreParams { kind: "made-up", params: PARAMS },
     StoreParams { kind: "etcd", params: params![DISK] },
     StoreParams { kind: "zookeeper", params: params![DISK] },
+    StoreParams { kind: "postgres", params: params![DISK_DELAY] },
 ];
 
 impl StoreSpec for MadeUp {
