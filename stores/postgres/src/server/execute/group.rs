@@ -3,6 +3,8 @@
 //! They come in the order of their first rows. PostgreSQL sorts them or hashes them, as its statistics have it; without ORDER BY the order is not
 //! defined.
 
+use std::collections::BTreeMap;
+
 use super::calls::{Calls, Rows};
 use super::eval::Context;
 use super::operators::binary;
@@ -22,17 +24,20 @@ impl Context<'_, '_> {
         outer: &[Value],
     ) -> Result<Vec<Met>, Stop> {
         let mut groups: Vec<(Vec<Value>, Vec<&[Value]>)> = Vec::new();
+        let mut numbers: BTreeMap<Vec<Value>, usize> = BTreeMap::new();
         if grouping.whole {
             groups.push((Vec::new(), Vec::new()));
+            numbers.insert(Vec::new(), 0);
         }
         for met in all {
             let rows = Rows { outer, ..Rows::of(&met.row) };
             let keys = grouping.keys.iter().map(|key| self.eval(&mut Calls::default(), key, rows));
             let keys = keys.collect::<Result<Vec<_>, _>>()?;
-            match groups.iter_mut().find(|(known, _)| *known == keys) {
-                Some((_, rows)) => rows.push(&met.row),
-                None => groups.push((keys, vec![&met.row])),
-            }
+            let number = *numbers.entry(keys).or_insert_with_key(|keys| {
+                groups.push((keys.clone(), Vec::new()));
+                groups.len() - 1
+            });
+            groups[number].1.push(&met.row);
         }
         let mut found = Vec::new();
         for (mut row, rows) in groups {

@@ -33,13 +33,7 @@ impl Planner<'_> {
             still(Some(value))?;
         }
         let one = Numbering { partition, order: keys, counts };
-        let at = match numbers.iter().position(|known| *known == one) {
-            Some(at) => at,
-            None => {
-                numbers.push(one);
-                numbers.len() - 1
-            }
-        };
+        let at = known_as(&mut numbers, one);
         self.numbers = Some(numbers);
         Ok((Typed::Column(self.width + at), Type::Int8))
     }
@@ -73,16 +67,18 @@ impl Planner<'_> {
             return Err(SqlError::unsupported("a function in an aggregate"));
         }
         let one = Aggregated { aggregate, value, distinct };
-        let at = match all.iter().position(|known| *known == one) {
-            Some(at) => at,
-            None => {
-                all.push(one);
-                all.len() - 1
-            }
-        };
+        let at = known_as(&mut all, one);
         self.aggregates = Some(all);
         Ok((Typed::Column(self.width + at), ty))
     }
+}
+
+/// The number of one among all, to which it is added if it is not there.
+fn known_as<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+    all.iter().position(|known| *known == one).unwrap_or_else(|| {
+        all.push(one);
+        all.len() - 1
+    })
 }
 
 /// The type of an aggregate of values of a type.

@@ -40,23 +40,33 @@ fn parts(pattern: &str, escape: Option<&str>, folds: bool) -> Result<Vec<Part>, 
     Ok(parts)
 }
 
+/// Where a letter does not fit, the last `%` takes one more: what an earlier one would take instead leads nowhere else.
 fn matches(text: &[char], pattern: &[Part]) -> Result<bool, SqlError> {
-    let Some((part, rest)) = pattern.split_first() else { return Ok(text.is_empty()) };
-    match (part, text.split_first()) {
-        (Part::Broken, Some(_)) => {
-            Err(SqlError::new("22025", "LIKE pattern must not end with escape character"))
-        }
-        (Part::Any, _) => {
-            for from in 0..=text.len() {
-                if matches(&text[from..], rest)? {
-                    return Ok(true);
-                }
+    let (mut at, mut next) = (0, 0);
+    // After the last `%`: the next part, and from where on the text has to fit it.
+    let mut again = None;
+    loop {
+        match (pattern.get(next), text.get(at)) {
+            (Some(Part::Any), _) => {
+                next += 1;
+                again = Some((next, at));
+                continue;
             }
-            Ok(false)
+            (None, None) => return Ok(true),
+            (Some(Part::Broken), Some(_)) => {
+                return Err(SqlError::new("22025", "LIKE pattern must not end with escape character"));
+            }
+            (Some(part), Some(letter)) if *part == Part::One || *part == Part::Letter(*letter) => {
+                (at, next) = (at + 1, next + 1);
+                continue;
+            }
+            // No more of the text can make it fit.
+            (Some(_), None) => return Ok(false),
+            _ => {}
         }
-        (Part::One, Some((_, text))) => matches(text, rest),
-        (Part::Letter(letter), Some((found, text))) if letter == found => matches(text, rest),
-        _ => Ok(false),
+        let Some((part, from)) = again else { return Ok(false) };
+        (at, next) = (from + 1, part);
+        again = Some((part, at));
     }
 }
 
@@ -87,5 +97,11 @@ mod tests {
         assert_eq!(like("a\\c", "a\\c", Some(""), false), Ok(true));
         assert_eq!(like("abc", "a\\", None, false).unwrap_err().code, "22025");
         assert_eq!(like("a", "a\\", None, false), Ok(false));
+    }
+
+    #[test]
+    fn many_percent_signs_take_no_exponential_time() {
+        let pattern = "%a".repeat(50) + "b";
+        assert_eq!(like(&"a".repeat(5_000), &pattern, None, false), Ok(false));
     }
 }
