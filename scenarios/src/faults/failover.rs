@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Access, Action, Injection, Phase, Target, When};
+use picklock_model::plan::{Access, Action, Injection, Phase, Point, Target, When};
 use picklock_model::points::Reached;
 use picklock_model::trace::Role;
 
@@ -49,7 +49,7 @@ pub(super) const FOR: Param<Spans> = Param {
     doc: "how long a cut, a split or a pause lasts",
 };
 
-pub(super) const CUT_AFTER: Param<Spans> = Param {
+const CUT_AFTER: Param<Spans> = Param {
     name: "cut_after",
     domain: Spans::UP_TO_HOUR,
     default: "0ms",
@@ -80,8 +80,13 @@ fn cut_off(draw: &mut Draw<'_>) -> Vec<Injection> {
     let mut others = draw.servers_beside_leader();
     others.extend(draw.clients().into_iter().filter(|client| **client != *point.host));
     let action = Action::Cut { to: Target::Hosts(others), both: true, lasts };
-    let when = When::Point { point, after: draw.get(CUT_AFTER) };
+    let when = later(draw, point);
     vec![draw.inject(when, Target::Leader, action)]
+}
+
+/// When a cut, a split or a pause begins that belongs to this point.
+fn later(draw: &mut Draw<'_>, point: Point) -> When {
+    When::Point { point, after: draw.get(CUT_AFTER) }
 }
 
 /// In how many of its first sections a client may be split off.
@@ -109,7 +114,7 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
     majority.extend(draw.clients());
     majority.retain(|host| !minority.contains(host));
     let action = Action::Cut { to: Target::Hosts(majority), both: true, lasts };
-    let when = When::Point { point: point.clone(), after: draw.get(CUT_AFTER) };
+    let when = later(draw, point);
     [Target::Leader, Target::Hosts(minority)]
         .map(|side| draw.inject(when.clone(), side, action.clone()))
         .into()
@@ -119,7 +124,7 @@ fn split(draw: &mut Draw<'_>) -> Vec<Injection> {
 fn stand_still(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.get(FOR);
     let Some(point) = draw.entry(&[Phase::Acquire, Phase::Work]) else { return Vec::new() };
-    let when = When::Point { point, after: draw.get(CUT_AFTER) };
+    let when = later(draw, point);
     vec![draw.inject(when, Target::Leader, Action::Pause { lasts })]
 }
 

@@ -28,7 +28,7 @@ pub struct Fault {
     pub applies: fn(&Args, Topology) -> Result<(), String>,
     /// Draws one hit; empty if the run has no place for it.
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
-    /// How it is put at one point, by the fault's own way first; none if it takes more than a point.
+    /// The ways to put it at one point, the most usual one first; none if it takes more than a point.
     pub at_sites: &'static [AtSite],
     /// How a served world is asked for it.
     pub served: &'static [Served],

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Action, Injection, Phase, Target, When};
+use picklock_model::plan::{Action, Injection, Phase, Point, Target, When};
 use picklock_sim::store::Topology;
 
 use super::draw::{Draw, at};
@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section};
 use super::served::{Served, Words};
-use super::site::{AtSite, Where, clients, here};
+use super::site::{AtSite, Stage, Where, clients, here};
 use picklock_sim::param::{Args, Param, Word};
 use picklock_sim::params;
 
@@ -32,20 +32,14 @@ pub(super) const FAULT: Fault = Fault {
             doc: "one link is cut in both directions",
             scenario: "client-partition",
             at: Where::Link,
-            actions: |stage, point| {
-                let to = Target::host(&*point.peer);
-                vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
-            },
+            actions: |stage, point| from_here(stage, point, Target::host(&*point.peer)),
         },
         AtSite {
             name: "cut-off",
             doc: "a client is cut off from all servers in both directions",
             scenario: "client-partition",
             at: Where::Before(clients),
-            actions: |stage, point| {
-                let to = Target::Hosts(stage.servers());
-                vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
-            },
+            actions: |stage, point| from_here(stage, point, Target::Hosts(stage.servers())),
         },
     ],
     served: &[
@@ -61,6 +55,11 @@ pub(super) const FAULT: Fault = Fault {
         },
     ],
 };
+
+/// The host at the point is cut off from these, in both directions.
+fn from_here(stage: &Stage, point: &Point, to: Target) -> Vec<(Target, Action)> {
+    vec![(here(point), Action::Cut { to, both: true, lasts: stage.lasts })]
+}
 
 const SERVERS: Param<Word> = Param {
     name: "servers",
