@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use picklock_campaign::check::Checked;
-use picklock_model::plan::{Action, Injection, Plan, Target, When};
+use picklock_model::plan::{Action, Plan, Target};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
 
-use super::lab::{Lab, LabError, ms};
+use super::lab::{Lab, LabError, injected, ms};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -77,12 +77,8 @@ fn with_split(mut plan: Plan) -> (Plan, TrueTime) {
     let majority = ["node-2", "node-3", "replica-1-1", "replica-2-1", "replica-3-1"];
     let to = Target::Hosts(majority.map(str::to_owned).into());
     let lasts = plan.world.horizon;
-    plan.injections.extend([PRIMARY, "client-1"].map(|host| Injection {
-        fault: "split".to_owned(),
-        when: When::At { at_ns: split },
-        target: Target::host(host),
-        action: Action::Cut { to: to.clone(), both: true, lasts },
-    }));
+    let cut = |host| injected(split, Target::host(host), Action::Cut { to: to.clone(), both: true, lasts });
+    plan.injections.extend([PRIMARY, "client-1"].map(cut));
     (plan, split)
 }
 

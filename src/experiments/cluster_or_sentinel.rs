@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Action, Injection, Plan, Target, When};
+use picklock_model::plan::{Action, Plan, Target};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::What;
 
-use super::lab::{Lab, LabError, violating};
+use super::lab::{Lab, LabError, grants, injected, violating};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -162,8 +161,7 @@ fn spans(
         // Members look at each other once a second.
         let at = AT + Duration::from_millis(plan.seed.stream("fault").below(1_000));
         let run = lab.staged(case.design, staged(case, plan, at))?;
-        let acquired = run.trace.events.iter().filter(|event| matches!(event.what, What::Acquired { .. }));
-        all.push(span(&acquired.map(|event| event.at).collect::<Vec<_>>(), at));
+        all.push(span(&grants(&run), at));
     }
     all.sort();
     Ok((all[all.len() / 2], all[all.len() - 1]))
@@ -174,21 +172,13 @@ fn with_split(case: &Case, mut plan: Plan, at: TrueTime) -> Plan {
     let mut side = hosts(case.minority);
     side.push("client-1".to_owned());
     let to = Target::Hosts(hosts(case.majority));
-    plan.injections.push(Injection {
-        fault: "split".to_owned(),
-        when: When::At { at_ns: at },
-        target: Target::Hosts(side),
-        action: Action::Cut { to, both: true, lasts: SPLIT },
-    });
+    let cut = Action::Cut { to, both: true, lasts: SPLIT };
+    plan.injections.push(injected(at, Target::Hosts(side), cut));
     plan
 }
 
 fn with_loss(_: &Case, mut plan: Plan, at: TrueTime) -> Plan {
-    plan.injections.push(Injection {
-        fault: "loss".to_owned(),
-        when: When::At { at_ns: at },
-        target: Target::host("node-1"),
-        action: Action::Crash { power_loss: false, restart_after: None },
-    });
+    let dies = Action::Crash { power_loss: false, restart_after: None };
+    plan.injections.push(injected(at, Target::host("node-1"), dies));
     plan
 }

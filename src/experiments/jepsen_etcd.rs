@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use picklock_judge::outcome::Outcome;
-use picklock_model::plan::{Action, Injection, Plan, Target, When};
+use picklock_model::plan::{Action, Plan, Target};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::What;
 
-use super::lab::{Lab, LabError, share};
+use super::lab::{Lab, LabError, injected, share};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -102,12 +102,8 @@ fn with_stops(mut plan: Plan) -> Plan {
     let mut at = STOPPED;
     while at < plan.world.horizon {
         let member = 1 + drawn.below(5);
-        plan.injections.push(Injection {
-            fault: "stop".to_owned(),
-            when: When::At { at_ns: TrueTime(0) + at },
-            target: Target::host(format!("node-{member}")),
-            action: Action::Pause { lasts: STOPPED },
-        });
+        let member = Target::host(format!("node-{member}"));
+        plan.injections.push(injected(TrueTime(0) + at, member, Action::Pause { lasts: STOPPED }));
         at += 2 * STOPPED;
     }
     plan

@@ -9,8 +9,10 @@ use picklock_campaign::check::{self, CheckError, Checked};
 use picklock_campaign::summary::Cell;
 use picklock_impls::families;
 use picklock_judge::outcome::Outcome;
-use picklock_model::plan::{Plan, PlanError};
+use picklock_model::plan::{Action, Injection, Plan, PlanError, Target, When};
 use picklock_model::seed::Seed;
+use picklock_model::time::TrueTime;
+use picklock_model::trace::What;
 use picklock_scenarios::scenario::{Scenario, ScenarioError};
 use picklock_scenarios::suite;
 use picklock_sim::design::{Design, SpellingError, spell};
@@ -127,6 +129,17 @@ fn applied(scenario: &Scenario, name: &'static str, design: &Design) -> Result<D
         scenario: name,
         why,
     })
+}
+
+/// A fault action at an instant, for a plan written by hand.
+pub(super) fn injected(at: TrueTime, target: Target, action: Action) -> Injection {
+    Injection { fault: "staged".to_owned(), when: When::At { at_ns: at }, target, action }
+}
+
+/// When clients were granted a lock, in order.
+pub(super) fn grants(run: &Checked) -> Vec<TrueTime> {
+    let acquired = run.trace.events.iter().filter(|event| matches!(event.what, What::Acquired { .. }));
+    acquired.map(|event| event.at).collect()
 }
 
 /// How many runs of a cell violated an invariant.

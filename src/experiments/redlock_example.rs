@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use picklock_model::ids::Key;
-use picklock_model::plan::{
-    Action, ClientPlan, Injection, Latency, Plan, SectionPlan, Settings, Target, When, WorldSpec,
-};
+use picklock_model::plan::{Action, ClientPlan, Latency, Plan, SectionPlan, Settings, Target, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::time::TrueTime;
 
-use super::lab::{Lab, LabError, ms, overlap};
+use super::lab::{Lab, LabError, injected, ms, overlap};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -90,12 +88,8 @@ pub(super) fn staged(later: Duration, actions: impl IntoIterator<Item = (u64, Ta
     let client = |name: &str, think, work| {
         ClientPlan::new(name, vec![SectionPlan::new(1, Key::new("stock"), think, work)])
     };
-    let injection = |(at_ms, target, action)| Injection {
-        fault: "staged".to_owned(),
-        when: When::At { at_ns: TrueTime(0) + Duration::from_millis(at_ms) },
-        target,
-        action,
-    };
+    let injection =
+        |(at_ms, target, action)| injected(TrueTime(0) + Duration::from_millis(at_ms), target, action);
     Plan {
         seed: Seed(1),
         network_seed: Seed(1),

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use picklock_campaign::check::Checked;
-use picklock_model::plan::{Action, Injection, Plan, Target, When};
+use picklock_model::plan::{Action, Plan, Target};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Role, What};
 
-use super::lab::{Lab, LabError, overlap};
+use super::lab::{Lab, LabError, grants, injected, overlap};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -154,8 +154,7 @@ fn under(lab: &Lab, design: &str, fault: Fault) -> Result<Found, LabError> {
         let at = AT + Duration::from_millis(plan.seed.stream("fault").below(3_333));
         let run = lab.staged(spelling, with_fault(plan, fault, at))?;
         two += u64::from(overlap(&run) > Duration::ZERO);
-        let acquired = run.trace.events.iter().filter(|event| matches!(event.what, What::Acquired { .. }));
-        let next = acquired.map(|event| event.at).find(|granted| *granted > at);
+        let next = grants(&run).into_iter().find(|granted| *granted > at);
         waits.push(next.map_or(Duration::MAX, |granted| granted.since(at)));
     }
     waits.sort();
@@ -173,8 +172,7 @@ fn with_fault(mut plan: Plan, fault: Fault, at: TrueTime) -> Plan {
             (Target::host("renewer-1"), action)
         }
     };
-    let when = When::At { at_ns: at };
-    plan.injections.push(Injection { fault: "fault".to_owned(), when, target, action });
+    plan.injections.push(injected(at, target, action));
     plan
 }
 
@@ -186,12 +184,7 @@ fn thousand(lab: &Lab) -> Result<Figures, LabError> {
         let mut plan = lab.plan(design, "batch", settings, 0)?;
         let who = if design == "renewal-service" { "renewer-1" } else { "client-1" };
         let lasts = plan.world.ttl * 3 / 2;
-        plan.injections.push(Injection {
-            fault: "pause".to_owned(),
-            when: When::At { at_ns: WINDOW.0 },
-            target: Target::host(who),
-            action: Action::Pause { lasts },
-        });
+        plan.injections.push(injected(WINDOW.0, Target::host(who), Action::Pause { lasts }));
         let paused = lab.staged(design, plan)?;
         rows.push(vec![
             design.to_owned(),

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use picklock_model::plan::{Action, Injection, Target, When};
+use picklock_model::plan::{Action, Target};
 use picklock_model::time::TrueTime;
 
-use super::lab::{Lab, LabError};
+use super::lab::{Lab, LabError, injected};
 use super::{Experiment, Figures, Measured, Verdict};
 
 /// See the [module](self).
@@ -50,11 +50,9 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         let mut violated = 0;
         for seed in 0..RUNS {
             let mut plan = lab.plan("watchdog", "long-work", &[], seed)?;
-            plan.injections.extend(actions.iter().map(|(host, at_ms, action)| Injection {
-                fault: "clock".to_owned(),
-                when: When::At { at_ns: TrueTime(0) + Duration::from_millis(*at_ms) },
-                target: Target::host(*host),
-                action: action.clone(),
+            plan.injections.extend(actions.iter().map(|(host, at_ms, action)| {
+                let at = TrueTime(0) + Duration::from_millis(*at_ms);
+                injected(at, Target::host(*host), action.clone())
             }));
             violated += u64::from(lab.staged("watchdog", plan)?.violates("mutual-exclusion"));
         }
