@@ -30,6 +30,10 @@ redis-suite *args:
 clients *args:
     tests/external/clients {{ args }}
 
+# Runs kazoo's own tests on simulated members and on a real ensemble of ZooKeeper.
+kazoo *args:
+    tests/external/kazoo {{ args }}
+
 # Runs the cluster tests of client libraries on real and on simulated nodes.
 cluster-clients *args:
     tests/external/cluster-clients {{ args }}
