@@ -193,7 +193,7 @@ proptest! {
                 }
                 Step::All(ops, session) => {
                     let (before, mut after) = (tree.clone(), model.clone());
-                    let results = tree.carry_out_all(&ops, by(session), &mut changes);
+                    let results = tree.carry_out_all(&ops, (by(session), Version::V38), &mut changes);
                     // Among several only the flags say what is created.
                     let of = |op: &Op| match op {
                         Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create)
