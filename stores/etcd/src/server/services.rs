@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::keys_only;
 use super::member::{Member, RENEW, TIME_TO_LIVE, Watched};
-use super::state::{Notice, Watch};
+use super::state::{Notice, Watch, data};
 use super::status::Status;
 use crate::PEER_PORT;
 use crate::grpc::Call;
@@ -84,6 +84,7 @@ fn done(answer: Result<crate::messages::Header, Status>) -> Result<Done, Status>
 
 async fn range(member: &Member, origin: Origin, request: RangeRequest) -> Result<RangeResponse, Status> {
     let mut answer = member.range(origin, &request).await?;
+    data::read(&request, &answer).into_iter().for_each(|what| member.host.record(origin, what));
     if member.version == Version::V37 {
         keys_only::of_range(&request, &mut answer);
     }
