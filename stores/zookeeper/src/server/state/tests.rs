@@ -7,6 +7,7 @@ use super::nodes::CONTAINER;
 use super::saved;
 use super::tree::{Change, Transaction, Tree};
 use crate::messages::{Acl, Check, Create, Delete, Op, OpResult, SetData, error, event, flags};
+use crate::version::Version;
 
 /// A node of the model.
 #[derive(Clone, Debug, PartialEq)]
