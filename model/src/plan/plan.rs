@@ -1,5 +1,8 @@
 //! The plan of one run.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Target};
@@ -8,6 +11,7 @@ use super::client::ClientPlan;
 use super::point::When;
 use super::world::WorldSpec;
 use crate::seed::Seed;
+use crate::time::TrueTime;
 
 /// One run, as data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +35,23 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Has all clients come later by this much, and with them what is injected at an instant after the start.
+    pub fn come_later(&mut self, by: Duration) {
+        for client in &mut self.clients {
+            let mut seen = BTreeSet::new();
+            let first_of_each_task = client.sections.iter_mut().filter(|section| seen.insert(section.task));
+            first_of_each_task.for_each(|section| section.think += by);
+        }
+        for injection in &mut self.injections {
+            if let When::At { at_ns } = &mut injection.when
+                && *at_ns > TrueTime(0)
+            {
+                *at_ns = *at_ns + by;
+            }
+        }
+        self.world.horizon += by;
+    }
+
     /// The same without one injection, and without those that are tied to it.
     #[must_use]
     pub fn without_injection(&self, at: usize) -> Plan {
