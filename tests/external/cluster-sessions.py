@@ -23,6 +23,11 @@ CLOCK = 0.002
 
 KEYS = [b"lock:1", b"lock:2", b"lock:3", b"{lock:1}a", b"{lock:1}b", b"{lock:2}a", b"foo", b"a{b}c", b"x{}y", b"{}", b"{x", b""]
 
+# How the keys are shown, those of hashes as well.
+NAMES = {(kind + key).decode() for key in KEYS for kind in (b"", b"h")}
+# Expired keys are counted until they are deleted, which a server does a few times in a second.
+DELETION = 0.3
+
 
 class Cluster:
     """All nodes of one cluster."""
@@ -109,6 +114,8 @@ def order(words, reply):
     """CLUSTER SLOTS with its replicas in one order, and the keys of a slot: Redis names the newest first."""
     if words[:2] == ("CLUSTER", "GETKEYSINSLOT") and isinstance(reply, list):
         return sorted(reply)
+    if words == ("EXEC",) and isinstance(reply, list):
+        return [sorted(part) if isinstance(part, list) and all(str(word) in NAMES for word in part) else part for part in reply]
     if isinstance(reply, list) and reply and all(isinstance(row, list) and len(row) > 2 for row in reply):
         return [row[:3] + sorted(row[3:], key=str) for row in reply]
     return reply
@@ -131,7 +138,12 @@ class Log:
             self.ends.append((began + LEASE, now + LEASE))
         if replies[0] == replies[1]:
             return True
-        ended = [end for end in self.ends if end[0] - CLOCK <= now and began - CLOCK <= end[1]]
+        counts = words[0] == "EXEC" or words[1:2] in (("COUNTKEYSINSLOT",), ("GETKEYSINSLOT",))
+        since = began - (DELETION if counts else 0)
+        ended = [end for end in self.ends if end[0] - CLOCK <= now and since - CLOCK <= end[1]]
+        for first, last in self.ends:
+            if began - 1 < first < now + 1:
+                print("a lease ends at %.1f to %.1f ms" % (1000 * (first - began), 1000 * (last - began)))
         for node, words, (one, two) in self.lines[-12:]:
             print("node %d %r\n  real      %r\n  simulated %r" % (node, words, one, two))
         for first, last in ended:
