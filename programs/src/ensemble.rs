@@ -24,6 +24,12 @@ impl Ensemble {
         KINDS.iter().copied().filter(|kind| kind.ensemble.is_some())
     }
 
+    /// The kind that the first part of a topology names: `cluster` is short for `redis-cluster`.
+    pub(crate) fn kind(name: &str) -> Option<&'static StoreKind> {
+        let named = |kind: &&StoreKind| kind.name == name || kind.name.strip_prefix("redis-") == Some(name);
+        Ensemble::kinds().find(named)
+    }
+
     /// The spellings of an ensemble, for messages: `one:N` or `other:N`, in backquotes.
     pub(crate) fn forms() -> String {
         let forms: Vec<String> = Ensemble::kinds().map(|kind| format!("`{}:N`", kind.name)).collect();
@@ -33,8 +39,7 @@ impl Ensemble {
     /// The one that a topology such as `etcd:3` names, by its two parts.
     pub(crate) fn read(name: &str, members: &str) -> Option<Ensemble> {
         let members = members.parse().ok().filter(|members| (1..=MEMBERS_MAX).contains(members))?;
-        let kind = Ensemble::kinds().find(|kind| kind.name == name)?;
-        Some(Ensemble { kind, members })
+        Ensemble::kind(name).map(|kind| Ensemble { kind, members })
     }
 
     /// Its one store.

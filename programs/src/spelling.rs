@@ -73,7 +73,7 @@ impl Program {
                     self.set("stores", stores).map_err(|_| wrong("topology", &must()))?;
                     (self.sentinel, self.ensemble) = (false, None);
                 }
-                (name, members) if Ensemble::kinds().any(|kind| kind.name == name) => {
+                (name, members) if Ensemble::kind(name).is_some() => {
                     let must = || format!("{} with N from 1 to 7", Ensemble::forms());
                     let ensemble = Ensemble::read(name, members);
                     let ensemble = ensemble.ok_or_else(|| wrong("topology", &must()))?;
@@ -211,6 +211,8 @@ mod tests {
         }
         let redlock: Program = "program{topology=redlock:5}:x".parse().unwrap();
         assert_eq!(redlock.to_string(), "program{stores=5}:x");
+        let cluster: Program = "program{topology=cluster:3}:x".parse().unwrap();
+        assert_eq!(cluster.to_string(), "program{topology=redis-cluster:3}:x");
     }
 
     #[test]
