@@ -38,6 +38,10 @@ kazoo *args:
 cluster-clients *args:
     tests/external/cluster-clients {{ args }}
 
+# Runs the assertions of Redis's own cluster tests on real and on simulated nodes.
+cluster-units *args:
+    tests/external/cluster-units {{ args }}
+
 # Measures the engines.
 bench *args:
     cargo bench {{ args }}

@@ -36,10 +36,13 @@ impl Ensemble {
         forms.join(" or ")
     }
 
-    /// The kind that a topology such as `etcd:3` or `simulated-etcd:3` names before the colon, and whether its members are real.
+    /// The kind that a topology such as `etcd:3` or `simulated-etcd:3` names before the colon, and whether its members are real. `cluster` is short
+    /// for `redis-cluster`.
     pub(crate) fn kind(name: &str) -> Option<(&'static StoreKind, bool)> {
         let simulated = name.strip_prefix(SIMULATED);
-        let found = Ensemble::kinds().find(|kind| kind.name == simulated.unwrap_or(name))?;
+        let name = simulated.unwrap_or(name);
+        let named = |kind: &&StoreKind| kind.name == name || kind.name.strip_prefix("redis-") == Some(name);
+        let found = Ensemble::kinds().find(named)?;
         // What has no real servers needs no word for the others.
         let has_real = found.real.is_some();
         (has_real || simulated.is_none()).then_some((found, has_real && simulated.is_none()))

@@ -16,7 +16,7 @@ use picklock_sim::store::{
     FirstFiles, Keeps, Serve, Server, ServerContext, Store, StoreSpec, Switch, complete,
 };
 use picklock_stores::KINDS;
-use picklock_supervisor::Syncs;
+use picklock_supervisor::{Setup, Syncs};
 use tempfile::TempDir;
 
 use crate::cache::cache;
@@ -172,6 +172,26 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::set_permissions(to, open).map_err(|error| error.to_string())
 }
 
+/// Gives a server that keeps files the directory that it has on this host.
+fn keep(setup: &mut Setup, keeps: Keeps, files: Option<FirstFiles>, host: &Host) -> Result<(), String> {
+    let Files { path, syncs, is_new, lost_power } = kept(host);
+    if !is_new {
+        // Its machine was on meanwhile: what a server makes of that clock, as ZooKeeper the numbers of its sessions, does not come again.
+        setup.clock.monotonic_ns += HostDriver::of(host).clocks().0.as_nanos();
+    }
+    if keeps == Keeps::Synced {
+        if lost_power {
+            syncs.lose_power(&path).map_err(|error| error.to_string())?;
+        }
+        setup.syncs = Some(syncs);
+    } else if is_new && let Some(files) = files {
+        // A change that an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
+        copy(&made(&files)?, &path)?;
+    }
+    setup.home = Some(path);
+    Ok(())
+}
+
 /// Runs the real server of one member.
 fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()> {
     let Some(server) = spec.real_server(&context.member, &context.members, &context.settings) else {
@@ -179,30 +199,11 @@ fn serve(spec: &dyn StoreSpec, context: ServerContext) -> BoxFuture<'static, ()>
             .abort_run(format!("picklock starts no real server of {} here", spec.name()));
     };
     let mut setup = network::setup(&server.command, &context.host);
-    match server.keeps {
-        Keeps::Nothing => {}
-        // A change that an ensemble has acknowledged is synced, in files that are changed within: no loss of power takes it.
-        Keeps::All => {
-            let Files { path, is_new, .. } = kept(&context.host);
-            if is_new
-                && let Some(files) = server.files
-                && let Err(error) = made(&files).and_then(|from| copy(&from, &path))
-            {
-                let name = context.host.name();
-                HostDriver::of(&context.host)
-                    .abort_run(format!("failed to make the files of {name}: {error}"));
-            }
-            setup.home = Some(path);
-        }
-        Keeps::Synced => {
-            let Files { path, syncs, lost_power, .. } = kept(&context.host);
-            if lost_power && let Err(error) = syncs.lose_power(&path) {
-                let name = context.host.name();
-                HostDriver::of(&context.host)
-                    .abort_run(format!("failed to take from {name} what it had not synced: {error}"));
-            }
-            (setup.home, setup.syncs) = (Some(path), Some(syncs));
-        }
+    if server.keeps != Keeps::Nothing
+        && let Err(error) = keep(&mut setup, server.keeps, server.files, &context.host)
+    {
+        let name = context.host.name();
+        HostDriver::of(&context.host).abort_run(format!("failed to make the files of {name} ready: {error}"));
     }
     // An agent starts its server.
     let switch = Switch::new(server.agent.is_none());

@@ -211,6 +211,8 @@ mod tests {
         }
         let redlock: Program = "program{topology=redlock:5}:x".parse().unwrap();
         assert_eq!(redlock.to_string(), "program{stores=5}:x");
+        let cluster: Program = "program{topology=cluster:3}:x".parse().unwrap();
+        assert_eq!(cluster.to_string(), "program{topology=redis-cluster:3}:x");
     }
 
     #[test]

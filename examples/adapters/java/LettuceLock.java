@@ -1,13 +1,16 @@
-// A lease lock by hand on Lettuce, asked by picklock.
+// A lease lock by hand on Lettuce, on one Redis or on Redis Cluster, asked by picklock.
 //   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/lib/*:target/adapters/java/adapters.jar LettuceLock'
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -19,14 +22,25 @@ class LettuceLock {
         "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end";
     static final String TTL = System.getenv("PICKLOCK_TTL_MS");
     static final Map<String, String> held = new HashMap<>();
-    static RedisClient client;
-    static RedisCommands<String, String> store;
+    static AbstractRedisClient client;
+    static RedisClusterCommands<String, String> store;
 
     static void open() {
-        var address = RedisURI.create(System.getenv("PICKLOCK_STORES"));
-        address.setTimeout(Duration.ofSeconds(2));
-        client = RedisClient.create(address);
-        store = client.connect().sync();
+        var addresses = new ArrayList<RedisURI>();
+        for (var store : System.getenv("PICKLOCK_STORES").split(",")) {
+            var address = RedisURI.create(store);
+            address.setTimeout(Duration.ofSeconds(2));
+            addresses.add(address);
+        }
+        if (System.getenv("PICKLOCK_CLUSTER") == null) {
+            var single = RedisClient.create(addresses.get(0));
+            client = single;
+            store = single.connect().sync();
+        } else {
+            var cluster = RedisClusterClient.create(addresses);
+            client = cluster;
+            store = cluster.connect().sync();
+        }
     }
 
     static String answer(String verb, String key) {

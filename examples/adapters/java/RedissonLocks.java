@@ -39,7 +39,12 @@ class RedissonLocks {
         config.setLockWatchdogTimeout(TTL).setCodec(StringCodec.INSTANCE);
         if (words.contains("batch")) Config.class.getMethod("setLockWatchdogBatchSize", int.class).invoke(config, 1);
         var sentinels = System.getenv("PICKLOCK_SENTINELS");
-        if (sentinels == null) {
+        var cluster = System.getenv("PICKLOCK_CLUSTER");
+        if (cluster != null) {
+            var servers = config.useClusterServers().setMasterConnectionMinimumIdleSize(1).setMasterConnectionPoolSize(4)
+                .setSlaveConnectionMinimumIdleSize(1).setSlaveConnectionPoolSize(4).setRetryAttempts(1).setTimeout(1000);
+            for (var node : cluster.split(",")) servers.addNodeAddress("redis://" + node);
+        } else if (sentinels == null) {
             config.useSingleServer().setAddress(address).setConnectionMinimumIdleSize(1).setConnectionPoolSize(4)
                 .setRetryAttempts(1).setTimeout(1000);
         } else {
@@ -54,7 +59,7 @@ class RedissonLocks {
     static void open() throws Exception {
         for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
             clients.add(client(address));
-            if (System.getenv("PICKLOCK_SENTINELS") != null) break;
+            if (System.getenv("PICKLOCK_SENTINELS") != null || System.getenv("PICKLOCK_CLUSTER") != null) break;
         }
     }
 

@@ -1,4 +1,4 @@
-// A lease lock by hand on ioredis, asked by picklock: picklock run --program 'node target/adapters/node/ioredis.js'
+// A lease lock by hand on ioredis, on one Redis or on Redis Cluster, asked by picklock: picklock run --program 'node target/adapters/node/ioredis.js'
 const { randomUUID } = require('node:crypto')
 const { createInterface } = require('node:readline')
 const Redis = require('ioredis')
@@ -7,7 +7,11 @@ const RELEASE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call
 const RENEW =
   "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
 
-const connect = () => new Redis(process.env.PICKLOCK_STORES).on('error', () => {})
+const connect = () => {
+  const stores = process.env.PICKLOCK_STORES
+  const client = process.env.PICKLOCK_CLUSTER ? new Redis.Cluster(stores.split(',')) : new Redis(stores)
+  return client.on('error', () => {})
+}
 let store = connect()
 const PX = Number(process.env.PICKLOCK_TTL_MS)
 const held = new Map()

@@ -124,7 +124,7 @@ const ZOOKEEPER: &str = "--topology zookeeper:1 --set ttl=4s";
 pub(super) const ALL: &[Adapter] = &[
     Adapter {
         name: "python",
-        doc: "redis-py's Lock",
+        doc: "redis-py's Lock, also for --topology cluster:N",
         file: file!("redis_py.py", "redis_py.py"),
         project: &PYTHON,
         word: "",
@@ -228,7 +228,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "node-ioredis",
-        doc: "ioredis, and a lease lock by hand",
+        doc: "ioredis, and a lease lock by hand, also for --topology cluster:N",
         file: file!("ioredis.js", "node/ioredis.js"),
         project: &NODE,
         word: "",
@@ -268,7 +268,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "go-redislock",
-        doc: "bsm/redislock on go-redis",
+        doc: "bsm/redislock on go-redis, also for --topology cluster:N",
         file: file!("main.go", "go/redislock/main.go"),
         project: &GO,
         word: "",
@@ -276,7 +276,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "go-rueidislock",
-        doc: "rueidislock, which renews by itself and waits by CLIENT TRACKING",
+        doc: "rueidislock, which renews by itself and waits by CLIENT TRACKING, also for --topology cluster:N",
         file: file!("main.go", "go/rueidislock/main.go"),
         project: &GO,
         word: "",
@@ -316,7 +316,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "java-redisson",
-        doc: "Redisson's RLock, fair, read, write, spin and fenced lock, MultiLock and RedLock",
+        doc: "Redisson's RLock, fair, read, write, spin and fenced lock, MultiLock and RedLock, also for --topology cluster:N",
         file: file!("RedissonLocks.java", "java/RedissonLocks.java"),
         project: &JAVA,
         word: "lock",
@@ -340,7 +340,7 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "java-lettuce",
-        doc: "Lettuce, and a lease lock by hand",
+        doc: "Lettuce, and a lease lock by hand, also for --topology cluster:N",
         file: file!("LettuceLock.java", "java/LettuceLock.java"),
         project: &JAVA,
         word: "",

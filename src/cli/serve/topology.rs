@@ -135,7 +135,8 @@ impl FromStr for Topology {
                     count.filter(|count| (1..=most).contains(count))
                 };
                 let nodes = count("redlock:", NODES_MAX).map(Topology::Redlock);
-                let cluster = || count("cluster:", SHARDS_MAX).map(Topology::Cluster);
+                let shards = count("cluster:", SHARDS_MAX).or_else(|| count("redis-cluster:", SHARDS_MAX));
+                let cluster = || shards.map(Topology::Cluster);
                 let etcd = || count("etcd:", MEMBERS_MAX).map(Topology::Etcd);
                 let zookeeper = || count("zookeeper:", MEMBERS_MAX).map(Topology::ZooKeeper);
                 let kubernetes = || count("kubernetes:", MEMBERS_MAX).map(Topology::Kubernetes);

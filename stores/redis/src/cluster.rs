@@ -7,14 +7,14 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec,
-    Topology,
+    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology,
 };
 
 use crate::params::{CLUSTER_PARAMS, NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS};
 use crate::server::version::Version;
 use crate::server::{CLUSTER_ACTIONS, Own, serve_in_cluster};
-use crate::{PORT, protocol};
+use crate::{PORT, protocol, real};
 
 /// A Redis Cluster of so many shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +112,11 @@ impl StoreSpec for RedisCluster {
             nodes.push(format!("{name}:{PORT}"));
         }
         vec![(STORES, urls.join(",")), (NODES, nodes.join(","))]
+    }
+
+    fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
+        // Which version is installed, nobody chooses.
+        (self.version == Version::default()).then(|| real::cluster::server(member, members, settings))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {

@@ -1,4 +1,4 @@
-// bsm/redislock on go-redis, asked by picklock: picklock run --program target/adapters/go/redislock
+// bsm/redislock on go-redis, on one Redis or on Redis Cluster, asked by picklock: picklock run --program target/adapters/go/redislock
 package main
 
 import (
@@ -17,11 +17,11 @@ import (
 
 func main() {
 	ctx := context.Background()
-	options, err := redis.ParseURL(os.Getenv("PICKLOCK_STORES"))
+	store, err := open()
 	if err != nil {
 		panic(err)
 	}
-	locks := redislock.New(redis.NewClient(options))
+	locks := redislock.New(store)
 	milliseconds, _ := strconv.Atoi(os.Getenv("PICKLOCK_TTL_MS"))
 	ttl := time.Duration(milliseconds) * time.Millisecond
 	held := map[string]*redislock.Lock{}
@@ -52,4 +52,16 @@ func main() {
 		}
 		fmt.Println(answer)
 	}
+}
+
+// open returns the client of the one store, or of the cluster.
+func open() (redislock.RedisClient, error) {
+	if nodes := os.Getenv("PICKLOCK_CLUSTER"); nodes != "" {
+		return redis.NewClusterClient(&redis.ClusterOptions{Addrs: strings.Split(nodes, ",")}), nil
+	}
+	options, err := redis.ParseURL(os.Getenv("PICKLOCK_STORES"))
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewClient(options), nil
 }

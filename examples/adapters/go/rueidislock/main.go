@@ -1,4 +1,4 @@
-// rueidislock on one Redis, asked by picklock: picklock run --program target/adapters/go/rueidislock
+// rueidislock on one Redis or on Redis Cluster, asked by picklock: picklock run --program target/adapters/go/rueidislock
 // It extends its locks by itself, and waits for the release of another client's by CLIENT TRACKING.
 package main
 
@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -18,13 +17,13 @@ import (
 )
 
 func main() {
-	store, err := url.Parse(os.Getenv("PICKLOCK_STORES"))
-	if err != nil {
-		panic(err)
+	nodes := os.Getenv("PICKLOCK_CLUSTER")
+	if nodes == "" {
+		nodes = strings.TrimPrefix(os.Getenv("PICKLOCK_STORES"), "redis://")
 	}
 	milliseconds, _ := strconv.Atoi(os.Getenv("PICKLOCK_TTL_MS"))
 	option := rueidislock.LockerOption{
-		ClientOption: rueidis.ClientOption{InitAddress: []string{store.Host}},
+		ClientOption: rueidis.ClientOption{InitAddress: strings.Split(nodes, ",")},
 		KeyValidity:  time.Duration(milliseconds) * time.Millisecond,
 		KeyMajority:  1,
 	}

@@ -7,7 +7,6 @@ use super::act::Act;
 use super::ids::NodeId;
 use super::message::Gossip;
 use super::peer::{Peer, Place};
-use super::slot::Slots;
 use super::state::Cluster;
 
 impl Cluster {
@@ -36,7 +35,8 @@ impl Cluster {
         }
     }
 
-    /// Forgets all others and has no slot; with `hard`, no epoch either. A replica becomes a primary.
+    /// Forgets all others and has no slot; with `hard`, no epoch either. A replica becomes a primary. Who listens to the
+    /// channels of a slot is sent away, at a replica not.
     pub(crate) fn reset(&mut self, hard: bool) {
         let me = self.me;
         self.make_primary(me);
@@ -49,8 +49,9 @@ impl Cluster {
             self.drop_link(id);
             self.peers.remove(&id);
         }
+        let mine: Vec<u16> = self.myself().slots.iter().collect();
+        mine.into_iter().for_each(|slot| self.assign(slot, None));
         let myself = self.myself_mut();
-        myself.slots = Slots::default();
         myself.reports.clear();
         if hard {
             myself.config_epoch = 0;

@@ -12,6 +12,8 @@
 //! modules, and limits on the buffers of links.
 
 mod act;
+#[cfg(test)]
+mod bounds;
 mod cron;
 mod describe;
 mod election;

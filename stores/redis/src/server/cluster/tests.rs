@@ -19,23 +19,24 @@ enum Event {
 }
 
 /// Three primaries, then a replica of each.
-struct Net {
-    now: i64,
+pub(super) struct Net {
+    pub(super) now: i64,
+    timeout: i64,
     nodes: Vec<Option<Cluster>>,
     files: Vec<String>,
     ids: Vec<NodeId>,
     /// The other end of each link.
     ends: BTreeMap<(usize, BusLink), (usize, BusLink)>,
-    cut: BTreeSet<(usize, usize)>,
+    pub(super) cut: BTreeSet<(usize, usize)>,
     queue: BTreeMap<(i64, u64), Event>,
     events: u64,
     random: Stream,
     /// When each node became a primary, by its promotions.
-    promoted: Vec<(i64, usize)>,
+    pub(super) promoted: Vec<(i64, usize)>,
 }
 
-fn settings() -> Settings {
-    Settings { node_timeout: TIMEOUT, ..Settings::default() }
+fn settings(node_timeout: i64) -> Settings {
+    Settings { node_timeout, ..Settings::default() }
 }
 
 fn place(node: usize) -> Place {
@@ -45,6 +46,10 @@ fn place(node: usize) -> Place {
 
 impl Net {
     fn new(seed: u64) -> Net {
+        Net::of(seed, TIMEOUT)
+    }
+
+    pub(super) fn of(seed: u64, timeout: i64) -> Net {
         let ids: Vec<NodeId> = (0..6).map(|node| NodeId::of(&format!("host-{node}"))).collect();
         let nodes = (0..6).map(|node| {
             let all = (0..6).map(|other: usize| {
@@ -53,10 +58,11 @@ impl Net {
                 let slots = if other < 3 { Slots::share(shard, SHARDS) } else { Slots::default() };
                 (ids[other], place(other), primary, slots)
             });
-            Some(Cluster::new(ids[node], all.collect(), settings(), Seed(seed * 100 + node as u64)))
+            Some(Cluster::new(ids[node], all.collect(), settings(timeout), Seed(seed * 100 + node as u64)))
         });
         Net {
             now: 1_000_000,
+            timeout,
             nodes: nodes.collect(),
             files: vec![String::new(); 6],
             ids,
@@ -138,7 +144,7 @@ impl Net {
     }
 
     /// Lets so much time pass.
-    fn run(&mut self, ms: i64) {
+    pub(super) fn run(&mut self, ms: i64) {
         let end = self.now + ms;
         while self.now < end {
             while let Some((&(at, nth), _)) = self.queue.first_key_value()
@@ -158,7 +164,7 @@ impl Net {
         }
     }
 
-    fn kill(&mut self, node: usize) {
+    pub(super) fn kill(&mut self, node: usize) {
         self.nodes[node] = None;
         let links: Vec<BusLink> =
             self.ends.keys().filter(|(of, _)| *of == node).map(|(_, link)| *link).collect();
@@ -170,16 +176,17 @@ impl Net {
         });
     }
 
-    fn revive(&mut self, node: usize) {
+    pub(super) fn revive(&mut self, node: usize) {
         if self.nodes[node].is_none() {
             let places: Vec<_> = (0..6).map(|node| (self.ids[node], place(node))).collect();
             let seed = Seed(self.random.next_u64());
-            self.nodes[node] = Cluster::restore(&self.files[node], self.ids[node], &places, settings(), seed);
+            let settings = settings(self.timeout);
+            self.nodes[node] = Cluster::restore(&self.files[node], self.ids[node], &places, settings, seed);
             assert!(self.nodes[node].is_some(), "its file names the node");
         }
     }
 
-    fn cut_off(&mut self, side: &[usize]) {
+    pub(super) fn cut_off(&mut self, side: &[usize]) {
         for node in 0..6 {
             for other in 0..6 {
                 if side.contains(&node) != side.contains(&other) {
@@ -189,7 +196,7 @@ impl Net {
         }
     }
 
-    fn node(&self, node: usize) -> &Cluster {
+    pub(super) fn node(&self, node: usize) -> &Cluster {
         self.nodes[node].as_ref().unwrap()
     }
 
@@ -400,5 +407,17 @@ fn a_node_that_was_reset_is_met_again_and_takes_back_its_slots() {
     for node in 0..6 {
         assert_eq!(net.node(node).peers.len(), 6, "{node}");
         assert!(net.node(node).is_up, "{node}");
+    }
+}
+
+#[test]
+fn a_reset_sends_those_away_who_listen_at_a_primary() {
+    let mut net = Net::new(6);
+    net.run(5_000);
+    for (node, sends_away) in [(2, Slots::share(2, SHARDS).len()), (5, 0)] {
+        let cluster = net.nodes[node].as_mut().unwrap();
+        cluster.reset(false);
+        let sent = cluster.take_acts().into_iter().filter(|act| matches!(act, Act::DropChannels(_)));
+        assert_eq!(sent.count(), sends_away);
     }
 }

@@ -1,5 +1,7 @@
 //! The command that starts a real Redis server as a member of a store, in a world where hosts find each other by name.
 
+pub(crate) mod cluster;
+
 use std::env;
 use std::process::Command;
 
@@ -55,14 +57,16 @@ pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -
     RealServer { keeps, ..RealServer::new(command(member, members, settings)) }
 }
 
+/// The words of a shell that runs a script with these arguments.
+fn words(script: &str, rest: Vec<String>) -> Vec<String> {
+    let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
+    shell.into_iter().chain(rest).collect()
+}
+
 /// The command.
 fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let primary =
         members.iter().find(|other| other.role == Role::Leader).map_or("", |primary| primary.name.as_str());
-    let words = |script: &str, rest: Vec<String>| {
-        let shell = ["sh", "-c", script, "sh"].map(str::to_owned);
-        shell.into_iter().chain(rest).collect()
-    };
     match member.role {
         Role::Monitor => words(WITH_FILE, vec![watch(member, members, settings, primary)]),
         role => {
