@@ -19,12 +19,13 @@ use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing, Reported};
 use crate::check::{self, CheckError, Checked};
+use crate::confirmation::{Confirmation, NETWORKS};
 use crate::files::{remedy, write_whole};
 use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith};
-use crate::trials::{NETWORKS, Trials};
+
 use picklock_judge::invariants::Invariant;
 use picklock_judge::outcome::Finding;
 
@@ -323,7 +324,8 @@ fn with_real_servers(
     let servers = campaign.real.as_ref()?;
     let (name, real) = (servers.on)(design.clone())?;
     real.admits(plan).ok()?;
-    let counts = Trials::of_start(&real, plan, NETWORKS).count(Engine::Event, &real, invariants, patience)?;
+    let counts =
+        Confirmation::after_start(&real, plan, NETWORKS).count(Engine::Event, &real, invariants, patience)?;
     Some((name, counts))
 }
 
@@ -341,7 +343,7 @@ fn confirm_within(
     invariants: &[String],
     patience: &Patience,
 ) -> Option<Vec<Confirmed>> {
-    Trials::of_networks(plan, NETWORKS).count(engine, design, invariants, patience)
+    Confirmation::on_networks(plan, NETWORKS).count(engine, design, invariants, patience)
 }
 
 /// A run as a repro file.

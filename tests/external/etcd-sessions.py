@@ -785,29 +785,30 @@ def simulated_server(picklock, port, version):
     return command + ["--set", f"version={version}"]
 
 
-def version_of(program):
+def behaves_like(number):
     """The version that a simulated server is to behave like, of those that there are."""
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    number = said.split("etcd Version: ")[1].split()[0]
-    major, minor = number.split(".")[:2]
-    return {"3.4": "3.4", "3.5": "3.6", "3.6": "3.6"}.get(f"{major}.{minor}", "3.7")
+    return {"3.4": "3.4", "3.5": "3.6", "3.6": "3.6"}.get(".".join(number.split(".")[:2]), "3.7")
+
+
+def answering(port):
+    """A server, once it answers."""
+    server = Server(port, 3)
+    until = time.monotonic() + PATIENCE
+    while outcome(server.start(0, "Range", M["RangeRequest"](key=b"x")))[0] != 0 and time.monotonic() < until:
+        time.sleep(0.05)
+    return server
 
 
 def session(arguments, seed):
     """Plays one session, each server from its start."""
     real, peers, simulated = free_ports(3)
     with tempfile.TemporaryDirectory() as directory:
-        processes = [
-            Process(real_server(arguments.etcd, real, peers, directory)),
-            Process(simulated_server(arguments.picklock, simulated, arguments.behaves)),
-        ]
+        processes = [Process(real_server(arguments.etcd, real, peers, directory))]
         try:
-            servers = [Server(port, 3) for port in (real, simulated)]
-            until = time.monotonic() + PATIENCE
-            for server in servers:
-                while outcome(server.start(0, "Range", M["RangeRequest"](key=b"x")))[0] != 0 and time.monotonic() < until:
-                    time.sleep(0.05)
+            servers = [answering(real)]
             version = outcome(servers[0].start(0, "Status", M["Empty"]()))[1]["version"]
+            processes.append(Process(simulated_server(arguments.picklock, simulated, behaves_like(version))))
+            servers.append(answering(simulated))
             played = Session(seed, servers, lambda text: print(text, flush=True), version.startswith("3.4"))
             played.run(arguments.operations)
             for server in servers:
@@ -827,7 +828,6 @@ def main():
     parser.add_argument("--operations", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=600.0)
     arguments = parser.parse_args()
-    arguments.behaves = version_of(arguments.etcd)
     compared, differences, kinds, played = 0, 0, {}, 0
     began = time.monotonic()
     version = "none"

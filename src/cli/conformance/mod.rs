@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use clap::Args;
 use picklock_campaign::check;
-use picklock_campaign::trials::NETWORKS;
+use picklock_campaign::confirmation::NETWORKS;
 use picklock_model::seed::Seed;
 use picklock_programs::servers;
 use picklock_reports::alike::{self, Alike};

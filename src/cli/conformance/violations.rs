@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use picklock_campaign::check;
+use picklock_campaign::confirmation::Confirmation;
 use picklock_campaign::counterexamples::{is_open_on_real_servers, most_serious_first};
 use picklock_campaign::shrink;
 use picklock_campaign::summary::Confirmed;
-use picklock_campaign::trials::Trials;
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
 use picklock_programs::servers;
@@ -101,9 +101,9 @@ impl Cell<'_> {
             if self.real.admits(&run.plan).is_err() {
                 continue;
             }
-            let trials = |design: &Design| Trials::of_start(design, &run.plan, totals.networks);
+            let runs = |design: &Design| Confirmation::after_start(design, &run.plan, totals.networks);
             let often = |count: &Confirmed| count.seen * 2 >= count.of;
-            let simulated = trials(&self.design).seen(&self.design, &shown);
+            let simulated = runs(&self.design).seen(&self.design, &shown);
             shaky.extend(
                 shown.iter().zip(&simulated).filter(|(_, count)| !often(count)).map(|(name, _)| name.clone()),
             );
@@ -112,7 +112,7 @@ impl Cell<'_> {
             if shown.is_empty() {
                 continue;
             }
-            let counts = trials(&self.real).seen(&self.real, &shown);
+            let counts = runs(&self.real).seen(&self.real, &shown);
             for ((invariant, count), simulated) in shown.iter().zip(counts).zip(simulated) {
                 totals.tried += 1;
                 totals.seen += u32::from(often(&count));

@@ -1,4 +1,4 @@
-//! What 3.7 leaves out of the answer to a request for keys alone: it answers from the index of keys, which knows no leases.
+//! Requests for keys alone, as 3.7 answers them: without leases, since it answers from the index of keys, which knows no leases.
 //!
 //! *Source:* `RangeOptions.FastKeysOnly` in `storage/mvcc` of etcd 3.7.3: keys that are sorted by their values are read as before.
 

@@ -1,4 +1,4 @@
-//! Who watches a range of keys, and the events that are sent to it.
+//! Watches of ranges of keys, and the events that are sent to those who watch.
 
 use picklock_sim::host::Origin;
 use tokio::sync::mpsc;

@@ -1,7 +1,7 @@
-//! The trials of a violation: the same plan several times, with differences that should not matter to it.
+//! The confirmation of a violation: the same plan several times, with differences that should not matter to it.
 //!
 //! The latencies of messages differ in each. Real members of a store that elects its leader have none when they start, and then look for what has
-//! run out at moments that are counted from their start: clients come a little later to them, in each trial at another moment. Simulated members
+//! run out at moments that are counted from their start: clients come a little later to them, in each run at another moment. Simulated members
 //! begin with a leader, and at moments that the seed draws.
 
 use picklock_model::plan::Plan;
@@ -13,32 +13,32 @@ use crate::patience::Patience;
 use crate::shrink;
 use crate::summary::Confirmed;
 
-/// How many trials there are, unless another number is asked for.
+/// How many runs there are, unless another number is asked for.
 pub const NETWORKS: u32 = 16;
 
-/// The plans of the trials.
+/// The plans of its runs.
 #[derive(Debug)]
-pub struct Trials {
+pub struct Confirmation {
     plans: Vec<Plan>,
 }
 
-impl Trials {
+impl Confirmation {
     /// So many networks.
     #[must_use]
-    pub fn of_networks(plan: &Plan, many: u32) -> Trials {
-        Trials { plans: (0..u64::from(many)).map(|k| shrink::on_network(plan, k)).collect() }
+    pub fn on_networks(plan: &Plan, many: u32) -> Confirmation {
+        Confirmation { plans: (0..u64::from(many)).map(|k| shrink::on_network(plan, k)).collect() }
     }
 
     /// So many networks, and as many moments after the start of the members, if it matters to them.
     #[must_use]
-    pub fn of_start(design: &Design, plan: &Plan, many: u32) -> Trials {
-        let mut trials = Trials::of_networks(plan, many);
-        let Some(start) = design.store.as_ref().map(|store| store.spec.start_up()) else { return trials };
+    pub fn after_start(design: &Design, plan: &Plan, many: u32) -> Confirmation {
+        let mut these = Confirmation::on_networks(plan, many);
+        let Some(start) = design.store.as_ref().map(|store| store.spec.start_up()) else { return these };
         let step = start.end.saturating_sub(start.start) / many.max(1);
-        for (k, plan) in (0..many).zip(&mut trials.plans) {
+        for (k, plan) in (0..many).zip(&mut these.plans) {
             plan.come_later(start.start + step * k);
         }
-        trials
+        these
     }
 
     /// In how many of them each of the violations is seen, as far as there is time; `None` if there is none for the first.
