@@ -98,12 +98,12 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         verdict: if as_expected { Verdict::Confirmed } else { Verdict::Refuted },
         because: "a waiter whose lease ended while it waited is granted the lock of 3.4.3 all the same, and its lease ends while it waits whenever the \
                   member that it has connected to stands still. With the second look, which 3.5 has, what is left is the lease that ends during the \
-                  work; and only a set that compares the revision of the lock, or is written only while the lock's key is there, loses nothing. How many updates are lost depends on which members are stopped, how many at \
+                  work; and only a set that compares the revision of the lock, or is written only while the lock's key is there, loses nothing. A client whose key is gone may read the guarded set before the holder writes it, which is counted as stale; its own write is refused. How many updates are lost depends on which members are stopped, how many at \
                   a time, and for how long; that they are does not."
             .to_owned(),
         figures: vec![Figures {
             title: "five members, of which one stands still in five of each ten seconds; five processes, work of 0 to 2 s, a lease of 2 s".to_owned(),
-            head: vec!["the lock", "updates", "lost", "runs that harmed the set"],
+            head: vec!["the lock", "updates", "lost", "runs with a lost or stale update"],
             rows,
         }],
         plot: None,
