@@ -86,7 +86,7 @@ impl Reader {
         let put = PutRequest { key: KEY.into(), value: VALUE.into(), ..PutRequest::default() };
         let _: PutResponse = channel.call("etcdserverpb.KV/Put", &put).await?;
         for _ in 0..CALLS {
-            let answer: RangeResponse = channel.call("etcdserverpb.KV/Range", &get(KEY)).await?;
+            let answer: RangeResponse = channel.call("etcdserverpb.KV/Range", &get(KEY.as_bytes())).await?;
             assert_eq!(answer.kvs[0].value, VALUE);
         }
         Ok(())
@@ -129,7 +129,7 @@ async fn call(requests: &mut SendRequest<Bytes>) -> Result<RangeResponse, Error>
         .body(())
         .expect("nothing is wrong with it");
     let (answer, mut out) = requests.send_request(request, false)?;
-    out.send_data(encoded(&get(KEY)), true)?;
+    out.send_data(encoded(&get(KEY.as_bytes())), true)?;
     let mut body = answer.await?.into_body();
     let message = received(&mut body).await?;
     body.trailers().await?;
