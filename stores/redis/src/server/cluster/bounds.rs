@@ -55,3 +55,20 @@ fn a_primary_that_is_started_anew_refuses_for_two_seconds() {
     });
     assert!((1_990..=2_210).contains(&least) && most <= 2_310, "{least} {most}");
 }
+
+#[test]
+fn a_primary_that_comes_back_from_the_minority_refuses_for_a_node_timeout() {
+    let (least, most) = spans("heal", |seed| {
+        let mut net = net(seed);
+        // All others stand still, as real ones do at SIGSTOP, so that nobody takes its place.
+        net.stopped = (1..6).collect();
+        net.run(2 * TIMEOUT + seed.cast_signed() * 7);
+        assert!(!net.node(0).is_up);
+        net.go_on();
+        let span = until(&mut net, |net| net.node(0).is_up);
+        assert_eq!(net.promoted, []);
+        span
+    });
+    assert!(least >= TIMEOUT - 101, "{least}");
+    assert!(most <= TIMEOUT + 300, "{most}");
+}
