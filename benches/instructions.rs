@@ -7,17 +7,22 @@ mod loads;
 
 use picklock_sim::engine::Engine;
 
-use self::loads::Load;
+use self::loads::{Calls, Load};
 
 /// A load's name, and what is to be counted.
 type Counted = (&'static str, fn(u32) -> usize);
 
-const ALL: [Counted; 5] = [
+const ALL: [Counted; 7] = [
     ("standard", |times| runs(&Load::standard(), times)),
     ("small", |times| runs(&Load::small(), times)),
     ("statement", |times| runs(&Load::small_of("row-lock"), times)),
     ("replicated", |times| runs(&Load::small_of("replicated"), times)),
     ("floor", |times| floors(&Load::standard(), times)),
+    ("call", |times| {
+        let calls = Calls::new();
+        (0..times).map(|_| calls.in_world()).max().unwrap_or_default()
+    }),
+    ("pipe", |times| (0..times).map(|_| Calls::over_pipes()).max().unwrap_or_default()),
 ];
 
 fn main() {
@@ -30,7 +35,7 @@ fn main() {
     match (ALL.iter().find(|(known, _)| *known == name), times) {
         (Some((_, count)), Some(times)) => println!("{}", count(times)),
         _ => {
-            eprintln!("usage: instructions [standard|small|statement|replicated|floor TIMES]");
+            eprintln!("usage: instructions [standard|small|statement|replicated|floor|call|pipe TIMES]");
             std::process::exit(2);
         }
     }

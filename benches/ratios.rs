@@ -1,4 +1,4 @@
-//! The two ratios that speed is judged by, measured in one go: the variants take turns, so that whatever else the
+//! The ratios that speed is judged by, measured in one go: the variants take turns, so that whatever else the
 //! machine does meanwhile hits them alike.
 //!
 //! Only with `--bench`, as `cargo bench` gives it, is anything measured; otherwise each variant runs once.
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use picklock_sim::engine::Engine;
 
-use self::loads::Load;
+use self::loads::{Calls, Load};
 use self::turns::{median, time};
 
 /// How many times the variants take turns.
@@ -29,6 +29,29 @@ fn main() {
     let measured = std::env::args().any(|arg| arg == "--bench");
     report("standard load: redlock, 5 nodes, 3 clients, 30 s", &Load::standard(), measured);
     report("small load: single, 1 node, 2 clients, 3 s", &Load::small(), measured);
+    report_calls(measured);
+}
+
+/// Reads of a key of etcd, in a world and over a pipe.
+fn report_calls(measured: bool) {
+    let calls = Calls::new();
+    let variants = [
+        Variant { name: "event", commands: calls.in_world(), run: Box::new(|| _ = calls.in_world()) },
+        Variant { name: "pipe", commands: Calls::over_pipes(), run: Box::new(|| _ = Calls::over_pipes()) },
+    ];
+    if !measured {
+        return;
+    }
+    let rounds: Vec<[f64; 2]> = (0..ROUNDS).map(|_| variants.each_ref().map(seconds_per_run)).collect();
+    println!("calls of etcd: one member, 2 clients");
+    for (nth, variant) in variants.iter().enumerate() {
+        let seconds = median(rounds.iter().map(|round| round[nth]).collect());
+        println!("  {:<22}{:>8.2} us a call", variant.name, seconds * 1e6 / variant.commands as f64);
+    }
+    println!(
+        "  event : pipe = {:.2} x the time\n",
+        median(rounds.iter().map(|[event, pipe]| event / pipe).collect())
+    );
 }
 
 fn report(title: &str, load: &Load, measured: bool) {

@@ -6,7 +6,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use picklock_sim::engine::Engine;
 
-use self::loads::Load;
+use self::loads::{Calls, Load};
 
 fn main() {
     divan::main();
@@ -61,6 +61,23 @@ mod small {
     #[divan::bench]
     fn floor(bencher: Bencher<'_, '_>) {
         super::floor(bencher, &Load::small());
+    }
+}
+
+/// Reads of a key of etcd, one member and two clients.
+#[divan::bench_group(max_time = 3)]
+mod calls {
+    use super::*;
+
+    #[divan::bench]
+    fn event(bencher: Bencher<'_, '_>) {
+        let calls = Calls::new();
+        bencher.counter(ItemsCount::new(calls.in_world())).bench_local(|| calls.in_world());
+    }
+
+    #[divan::bench]
+    fn pipe(bencher: Bencher<'_, '_>) {
+        bencher.counter(ItemsCount::new(Calls::over_pipes())).bench_local(Calls::over_pipes);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The loads that speed is measured with: plans made by hand, always the same, with trace and invariants on.
 
+mod calls;
 mod floor;
 
 use std::time::Duration;
@@ -12,6 +13,7 @@ use picklock_model::trace::{Role, What};
 use picklock_sim::design::{Design, spell};
 use picklock_sim::engine::Engine;
 
+pub(crate) use self::calls::Calls;
 use self::floor::Floor;
 
 /// The allocator of the program; it favours no side of a ratio.

@@ -24,11 +24,9 @@ use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith};
+use crate::trials::{NETWORKS, Trials};
 use picklock_judge::invariants::Invariant;
 use picklock_judge::outcome::Finding;
-
-/// Network seeds under which a violation is confirmed.
-pub const NETWORKS: u32 = 16;
 
 /// The reason for which a violation could not be reported.
 #[derive(Debug, thiserror::Error)]
@@ -325,7 +323,7 @@ fn with_real_servers(
     let servers = campaign.real.as_ref()?;
     let (name, real) = (servers.on)(design.clone())?;
     real.admits(plan).ok()?;
-    let counts = confirm_within(Engine::Event, &real, plan, invariants, patience)?;
+    let counts = Trials::of_start(&real, plan, NETWORKS).count(Engine::Event, &real, invariants, patience)?;
     Some((name, counts))
 }
 
@@ -343,20 +341,7 @@ fn confirm_within(
     invariants: &[String],
     patience: &Patience,
 ) -> Option<Vec<Confirmed>> {
-    let mut counts = vec![Confirmed::default(); invariants.len()];
-    for k in 0..NETWORKS {
-        if patience.is_over() {
-            return (k > 0).then_some(counts);
-        }
-        counts.iter_mut().for_each(|count| count.of += 1);
-        let plan = shrink::on_network(plan, u64::from(k));
-        // A run that fails on the other engine shows nothing, and is counted as such.
-        let Ok(run) = check::check(engine, design, plan) else { continue };
-        for (count, invariant) in counts.iter_mut().zip(invariants) {
-            count.seen += u32::from(run.violates(invariant));
-        }
-    }
-    Some(counts)
+    Trials::of_networks(plan, NETWORKS).count(engine, design, invariants, patience)
 }
 
 /// A run as a repro file.

@@ -11,7 +11,7 @@
 //! - *One run*: [`check`] draws a plan, runs it and has it judged; it also makes the fault-free runs from which faults are drawn.
 //! - *Many runs*: [`campaign`] (many designs and scenarios on many threads, in shards, with a journal), [`explore`] (a fault at every injection site),
 //!   [`determinism`] (each plan run twice: are the runs equal?).
-//! - *A violation*: [`shrink`] reduces its plan, [`ablation`] finds out which parts it needs, [`counterexamples`] confirms and
+//! - *A violation*: [`shrink`] reduces its plan, [`ablation`] finds out which parts it needs, [`counterexamples`] confirms it in [`trials`] and
 //!   keeps it as a [`story`].
 //! - *Reviewed data*: [`expect`] (the verdicts of the built-in designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how the rebuilt
 //!   bugs are found).
@@ -80,3 +80,4 @@ pub mod shrink;
 pub mod story;
 pub mod summary;
 pub mod tally;
+pub mod trials;

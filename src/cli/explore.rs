@@ -33,7 +33,7 @@ pub(crate) struct ExploreArgs {
     design: Vec<String>,
     #[command(flatten)]
     programs: Programs,
-    /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out
+    /// A scenario by name, or a scenario file: its world and its workload; its own faults are left out but for those of --keep
     #[arg(long, value_name = "X", default_value = "calm", help_heading = WHAT)]
     scenario: String,
     /// A directory of scenario files instead of the built-in suite
@@ -51,6 +51,9 @@ pub(crate) struct ExploreArgs {
     /// The seeds of the workloads: N means 0 to N-1, A..B means A to B-1
     #[arg(long, value_name = "N|A..B", default_value = "1", value_parser = seeds, help_heading = HOW_MANY)]
     seeds: Range<u64>,
+    /// Faults of the scenario that every run has, beside the one that is placed, as in clock-drift
+    #[arg(long, value_name = "F,G", value_delimiter = ',', help_heading = SITES)]
+    keep: Vec<String>,
     /// Client-1 asks first and reaches only K of the stores; it is cut off from the others
     #[arg(long, value_name = "K", help_heading = SITES)]
     held: Option<u32>,
@@ -107,13 +110,14 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         format::unknown(&args.format, " for explorations", &names)
     })?;
     let scenario = scenario(args)?;
+    let kept = kept(args, &scenario)?;
     let designs = args.programs.explored_and(&args.design)?;
     choose::fit_autonomous(&designs, &args.set)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
             return Err(Failure::Input("--place shows one run: name one design with --design".to_owned()));
         };
-        return show_one(args, design, &scenario);
+        return show_one(args, design, &scenario, kept.as_ref());
     }
     let stop = progress::stop_on_interrupt()?;
     let mut pages = Vec::new();
@@ -125,8 +129,11 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
             Err(why) => return Err(says_nothing(&scenario, design, &why)),
         };
         let shows_lines = ["text", "json"].contains(&format.name);
-        let request =
-            Request { lines: shows_lines, ..request(args, &design, &scenario, faults_of(&args.fault)?)? };
+        let request = Request {
+            lines: shows_lines,
+            kept: kept.as_ref(),
+            ..request(args, &design, &scenario, faults_of(&args.fault)?)?
+        };
         let bar = progress::Bar::new(0, None);
         let explored =
             explore::explore(&request, &stop, &|all, violated| bar.one_of(all, !violated.is_empty()));
@@ -157,6 +164,15 @@ fn scenario(args: &ExploreArgs) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
+/// The scenario with the faults alone that every run has.
+fn kept(args: &ExploreArgs, scenario: &Scenario) -> Result<Option<Scenario>, Failure> {
+    if args.keep.is_empty() {
+        return Ok(None);
+    }
+    let bad = |why: String| Failure::Input(format!("--keep: scenario `{}`: {why}", scenario.name()));
+    scenario.keeping(&args.keep).map(Some).map_err(bad)
+}
+
 fn says_nothing(scenario: &Scenario, design: &Design, why: &str) -> Failure {
     Failure::Input(format!(
         "scenario `{}` does not apply to design `{}`: {why}",
@@ -183,6 +199,7 @@ fn request<'a>(
     Ok(Request {
         design,
         scenario,
+        kept: None,
         seeds: args.seeds.clone().map(Seed).collect(),
         kinds,
         lasts: args.lasts.resolve(scenario.lease(design)),
@@ -213,7 +230,12 @@ fn fault_named(name: &str) -> Result<&'static AtSite, Failure> {
 }
 
 /// Shows the run of the injection sites that were named.
-fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<Exit, Failure> {
+fn show_one(
+    args: &ExploreArgs,
+    design: &Design,
+    scenario: &Scenario,
+    kept: Option<&Scenario>,
+) -> Result<Exit, Failure> {
     let mut sites = Vec::new();
     for site in &args.place {
         let (name, number) = site.split_once(':').unwrap_or((site, ""));
@@ -231,7 +253,7 @@ fn show_one(args: &ExploreArgs, design: &Design, scenario: &Scenario) -> Result<
         }
     }
     let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
-    let request = request(args, &design, scenario, kinds)?;
+    let request = Request { kept, ..request(args, &design, scenario, kinds)? };
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &sites)?;
     let run = run.map_err(|(fault, count)| {
@@ -275,6 +297,9 @@ fn replay_args(args: &ExploreArgs) -> String {
     let lasts = args.lasts.to_string();
     if lasts != "1.5 x ttl" {
         line.push_str(&format!(" --lasts {}", quoted(&lasts)));
+    }
+    if !args.keep.is_empty() {
+        line.push_str(&format!(" --keep {}", quoted(&args.keep.join(","))));
     }
     args.held.iter().for_each(|held| line.push_str(&format!(" --held {held}")));
     line

@@ -80,7 +80,7 @@ fn topologies() -> String {
     let simulated = KINDS.iter().skip(1).filter(|kind| kind.stores.is_some()).map(|kind| kind.name);
     let simulated = simulated.collect::<Vec<_>>().join(", ");
     format!(
-        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, {simulated}, or {ensembles} (N members or shards; real ones where there is a real server; cluster:N is short for redis-cluster:N)"
+        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, {simulated}, or {ensembles} (N members or shards; real ones where there is a real server, unless `simulated-` stands before the name; cluster:N is short for redis-cluster:N)"
     )
 }
 

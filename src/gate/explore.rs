@@ -47,6 +47,7 @@ fn request<'a>(
     Request {
         design,
         scenario,
+        kept: None,
         seeds: vec![Seed(gate.range().start)],
         kinds: kinds.to_vec(),
         lasts: scenario.lease(design) * 3 / 2,

@@ -76,6 +76,7 @@ fn request<'a>(search: &'a Search<'_>, fault: &'static AtSite, seed: u64) -> exp
     explore::Request {
         design: search.design,
         scenario: search.scenario,
+        kept: None,
         seeds: vec![Seed(seed)],
         kinds: vec![fault],
         lasts: search.scenario.lease(search.design) * 3 / 2,

@@ -779,13 +779,27 @@ def real_server(program, port, peers, directory):
     return command + ["--initial-advertise-peer-urls", other, "--initial-cluster", f"default={other}"]
 
 
+def simulated_server(picklock, port, version):
+    """The command of a simulated server."""
+    command = [picklock, "serve", "--quiet", "--topology", "etcd:1", "--port", str(port)]
+    return command + ["--set", f"version={version}"]
+
+
+def version_of(program):
+    """The version that a simulated server is to behave like, of those that there are."""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    number = said.split("etcd Version: ")[1].split()[0]
+    major, minor = number.split(".")[:2]
+    return {"3.4": "3.4", "3.5": "3.6", "3.6": "3.6"}.get(f"{major}.{minor}", "3.7")
+
+
 def session(arguments, seed):
     """Plays one session, each server from its start."""
     real, peers, simulated = free_ports(3)
     with tempfile.TemporaryDirectory() as directory:
         processes = [
             Process(real_server(arguments.etcd, real, peers, directory)),
-            Process([arguments.picklock, "serve", "--quiet", "--topology", "etcd:1", "--port", str(simulated)]),
+            Process(simulated_server(arguments.picklock, simulated, arguments.behaves)),
         ]
         try:
             servers = [Server(port, 3) for port in (real, simulated)]
@@ -813,6 +827,7 @@ def main():
     parser.add_argument("--operations", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=600.0)
     arguments = parser.parse_args()
+    arguments.behaves = version_of(arguments.etcd)
     compared, differences, kinds, played = 0, 0, {}, 0
     began = time.monotonic()
     version = "none"

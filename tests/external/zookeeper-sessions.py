@@ -473,14 +473,14 @@ def wait_for(port, process):
                 while more := one.recv(4096):
                     answer += more
                 if b"Mode:" in answer:
-                    return
+                    return answer.decode().split("version: ")[1].split("-")[0]
         except OSError:
             pass
         time.sleep(0.1)
     sys.exit("a server does not answer")
 
 
-def start_real(java, folder):
+def start_real(java, class_path, folder):
     port = free_port()
     configuration = Path(folder) / "zoo.cfg"
     configuration.write_text(
@@ -489,13 +489,13 @@ def start_real(java, folder):
     )
     options = ["-Xmx256m", "-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true"]
     options += ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-Djava.net.preferIPv4Stack=true"]
-    process = subprocess.Popen([java, *options, "-cp", CLASS_PATH, MAIN, str(configuration)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([java, *options, "-cp", class_path, MAIN, str(configuration)], stdout=subprocess.DEVNULL)
     return process, port
 
 
-def start_simulated(picklock, members):
+def start_simulated(picklock, members, version):
     port = free_port()
-    arguments = ["serve", "--quiet", "--topology", f"zookeeper:{members}", "--port", str(port)]
+    arguments = ["serve", "--quiet", "--topology", f"zookeeper:{members}", "--port", str(port), "--set", f"version={version}"]
     process = subprocess.Popen([picklock, *arguments], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     return process, port
 
@@ -503,6 +503,7 @@ def start_simulated(picklock, members):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--java", default="java")
+    parser.add_argument("--class-path", default=CLASS_PATH)
     parser.add_argument("--picklock", required=True)
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
@@ -515,11 +516,11 @@ def main():
         folder = tempfile.mkdtemp()
         processes = []
         try:
-            real, real_port = start_real(arguments.java, folder)
+            real, real_port = start_real(arguments.java, arguments.class_path, folder)
             processes.append(real)
-            simulated, port = start_simulated(arguments.picklock, 1)
+            version = wait_for(real_port, real)
+            simulated, port = start_simulated(arguments.picklock, 1, "3.8" if version.startswith("3.8") else "3.9")
             processes.append(simulated)
-            wait_for(real_port, real)
             wait_for(port, simulated)
             sides = [Side("real", real_port), Side("simulated", port)]
             compared, difference, log = session(sides, seed, arguments.operations, began + arguments.seconds)
@@ -537,7 +538,7 @@ def main():
         if time.monotonic() - began > arguments.seconds:
             print("the time is over")
             break
-    print(f"{total} answers compared, {differences} sessions differ")
+    print(f"ZooKeeper {version}: {total} answers compared, {differences} sessions differ")
     sys.exit(1 if differences else 0)
 
 

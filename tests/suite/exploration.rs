@@ -28,6 +28,7 @@ fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Re
     Request {
         design,
         scenario,
+        kept: None,
         seeds: vec![Seed(0)],
         kinds,
         lasts: scenario.ttl() * 3 / 2,

@@ -47,6 +47,8 @@ impl<'a> Ground<'a> {
     pub(super) fn new(request: &'a Request<'a>, seed: Seed) -> Result<Ground<'a>, CheckError> {
         let mut base = request.scenario.fault_free_plan(request.design, seed);
         base.injections.extend(request.held.and_then(|held| hold(request.design, &base, held)));
+        let kept = request.kept.map(|kept| kept.plan(request.design, seed, None).injections);
+        base.injections.extend(kept.unwrap_or_default());
         let options = Options::default().recording_points(PointsToRecord::Everything);
         let run = check::check(options, request.design, base.clone())?;
         let probe = run.probe.as_ref();

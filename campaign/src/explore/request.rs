@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub design: &'a Design,
     /// The world and the workload; its faults are left out.
     pub scenario: &'a Scenario,
+    /// The scenario with those of its faults alone that every run has, beside the one that is placed.
+    pub kept: Option<&'a Scenario>,
     /// The workloads.
     pub seeds: Vec<Seed>,
     /// The kinds of faults.

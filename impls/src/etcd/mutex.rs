@@ -10,10 +10,12 @@ use picklock_sim::design::Family;
 use picklock_sim::param::Param;
 use picklock_sim::params;
 
+use super::data::DATA;
 use super::queue::{KEEPALIVE, LEFTOVER, MEMBERS, REQUEST_TIMEOUT, Rules, SESSION, VERSION, design};
 use crate::client::policy::BELIEF;
 
-const PARAMS: &[Param] = params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, LEFTOVER, REQUEST_TIMEOUT];
+const PARAMS: &[Param] =
+    params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, LEFTOVER, REQUEST_TIMEOUT, DATA];
 
 /// The family of designs with etcd's mutex.
 pub(crate) static FAMILY: Family = Family {

@@ -12,12 +12,14 @@ use picklock_etcd::messages::{
 use picklock_etcd::requests::{get, key_of, last_before, make_or_read, oldest_below, place};
 use picklock_etcd::{Etcd, Status, Version};
 use picklock_model::ids::{Key, Token};
+use picklock_sim::data::{Applied, Operation, ResourceError};
 use picklock_sim::design::{Conditions, Context, Design, Topology};
 use picklock_sim::host::Host;
 use picklock_sim::lock::{Belief, Client, Deadline, Grant, Lock, LockError};
 use picklock_sim::param::{Args, Count, Param, Word};
 use tokio::sync::Mutex;
 
+use super::data::{DATA, Register};
 use super::held::{Held, give_back, give_back_at_last, is_in_doubt};
 use crate::client::attempts::until_granted;
 use crate::client::etcd::{Again, Endpoints, Session};
@@ -98,6 +100,7 @@ pub(crate) fn design(args: &Args, rules: Rules) -> Design {
         pings: word(KEEPALIVE) == "on",
         abandons: word(LEFTOVER) == "abandon" && !rules.repeats_release,
         waits: word(REQUEST_TIMEOUT) == "none",
+        guards: word(DATA) == "guarded",
         rules,
     };
     let members = args.find(MEMBERS).map_or(3, |members| members as u32);
@@ -106,6 +109,7 @@ pub(crate) fn design(args: &Args, rules: Rules) -> Design {
     let topology = Topology { stores: 1, replicated: members > 1 };
     let design = Design::new("", client).on_stores(topology, etcd).persistent().believing(policy.belief);
     let design = Design { survives: Conditions::LEASE, ..design.renewing() };
+    let design = if word(DATA) == "resource" { design } else { design.guarding_own_data() };
     if rules.fenced { design.fenced() } else { design }
 }
 
@@ -117,6 +121,8 @@ struct Policy {
     abandons: bool,
     /// True if it waits for the answer to a release for as long as the server takes.
     waits: bool,
+    /// True if data in etcd are written only if the own key is still there.
+    guards: bool,
     rules: Rules,
 }
 
@@ -309,6 +315,17 @@ impl Lock for Queue {
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
         until_granted(host, wait, |left| self.attempt(key, left)).await
+    }
+
+    async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
+        let held = self.held.lock().await;
+        let own = held.iter().find(|own| own.key == grant.owner.as_bytes()).cloned();
+        drop(held);
+        let own = own.ok_or(ResourceError::NotSent)?;
+        let guard = self.policy.guards.then_some(own);
+        let register =
+            Register { host: &self.host, endpoints: &self.endpoints, patience: 2 * self.ttl, guard };
+        register.apply(grant, operation).await
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {

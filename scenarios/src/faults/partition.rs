@@ -6,22 +6,23 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Injection, Phase, Point, Target, When};
+use picklock_model::time::TrueTime;
 use picklock_sim::store::Topology;
 
-use super::draw::{Draw, at};
+use super::draw::Draw;
 use super::fault::Fault;
 use super::needs::{needs_permitted_links, needs_stores};
 use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section};
 use super::served::{Served, Words};
 use super::site::{AtSite, Stage, Where, clients, here};
-use picklock_sim::param::{Args, Param, Word};
+use picklock_sim::param::{Args, Param, Spans, Word};
 use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "partition",
     number: "F7",
     doc: "a client is cut off from some of the servers, both ways or one way",
-    params: params![TIMES, FOR, LINKS, SERVERS, WAY, START, PHASE, CLIENT, SECTION],
+    params: params![TIMES, FOR, LINKS, SERVERS, WAY, START, CUT_AFTER, PHASE, CLIENT, SECTION],
     from_points: true,
     last_section: any_section,
     applies,
@@ -82,6 +83,13 @@ const START: Param<Word> = Param {
     doc: "when it starts: as a section comes to one of its phases, or at any instant",
 };
 
+const CUT_AFTER: Param<Spans> = Param {
+    name: "cut_after",
+    domain: Spans::UP_TO_HOUR,
+    default: "0ms",
+    doc: "how long after that phase has begun it starts",
+};
+
 fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_permitted_links(args, topology)?;
     let any = Args::defaults(FAULT.params);
@@ -92,6 +100,9 @@ fn applies(args: &Args, topology: Topology) -> Result<(), String> {
         return Err(
             "`phase`, `client` and `section` choose a phase to start at, and `start` is an instant".into()
         );
+    }
+    if args.get(CUT_AFTER) != any.get(CUT_AFTER) && args.get(START) == "instant" {
+        return Err("`cut_after` counts from the beginning of a phase, and `start` is an instant".into());
     }
     match args.get(SERVERS) {
         "minority" if topology.stores == topology.quorum() => {
@@ -107,7 +118,7 @@ fn applies(args: &Args, topology: Topology) -> Result<(), String> {
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let lasts = draw.get(FOR);
-    let Some((client, when)) = start(draw) else { return Vec::new() };
+    let Some((client, start)) = start(draw) else { return Vec::new() };
     let servers = servers(draw);
     if servers.is_empty() {
         return Vec::new();
@@ -120,21 +131,31 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
         ("random", _) => "both",
         (given, _) => given,
     };
+    let when = match start {
+        Start::At(at) => When::At { at_ns: at },
+        Start::Phase(point) => When::Point { point, after: draw.get(CUT_AFTER) },
+    };
     let (client, servers) = (Target::host(client), Target::Hosts(servers));
     let (from, to) = if way == "in" { (servers, client) } else { (client, servers) };
     vec![draw.inject(when, from, Action::Cut { to, both: way == "both", lasts })]
 }
 
+/// When a cut starts: at an instant, or so long after a phase has begun.
+enum Start {
+    At(TrueTime),
+    Phase(Point),
+}
+
 /// Which client is cut off, and when.
-fn start(draw: &mut Draw<'_>) -> Option<(String, When)> {
+fn start(draw: &mut Draw<'_>) -> Option<(String, Start)> {
     if draw.get(START) == "instant" {
         let clients = draw.clients();
         let client = draw.rng().pick(&clients)?.clone();
-        return Some((client, When::At { at_ns: draw.instant() }));
+        return Some((client, Start::At(draw.instant())));
     }
     let phases = [Phase::Acquire, Phase::Read, Phase::Work, Phase::Write, Phase::Release];
     let point = draw.entry(&phases)?;
-    Some((point.host.to_string(), at(point)))
+    Some((point.host.to_string(), Start::Phase(point)))
 }
 
 fn servers(draw: &mut Draw<'_>) -> Vec<String> {

@@ -157,6 +157,18 @@ fn links_keep_a_network_fault_away_from_the_other_hosts() {
 }
 
 #[test]
+fn a_partition_may_start_some_time_after_its_phase_has_begun() {
+    let late = "[[fault]]\nkind = 'partition'\nphase = 'work'\ncut_after = ['100ms', '200ms']";
+    for injection in injections(late, &design(3, false)) {
+        let When::Point { after, .. } = injection.when else { panic!("{injection:?} is not at a point") };
+        assert!((100..=200).contains(&after.as_millis()), "{after:?}");
+    }
+    let why = scenario("[[fault]]\nkind = 'partition'\nstart = 'instant'\ncut_after = '1s'");
+    let why = why.applies(&design(3, false)).unwrap_err();
+    assert!(why.contains("`cut_after`"), "{why}");
+}
+
+#[test]
 fn a_partition_of_a_minority_leaves_a_quorum() {
     let found =
         injections("[[fault]]\nkind = 'partition'\nservers = 'minority'\nway = 'out'", &design(5, false));

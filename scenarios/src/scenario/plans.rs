@@ -53,6 +53,27 @@ impl Scenario {
         self.probing().next().is_some()
     }
 
+    /// The scenario with those of its faults alone that have these names.
+    ///
+    /// # Errors
+    /// The reason, as a fragment, if it has none of a name, or one that hits a point that only a probe run shows.
+    pub fn keeping(&self, names: &[String]) -> Result<Scenario, String> {
+        for name in names {
+            let mut named = self.faults.iter().filter(|entry| entry.fault.name == *name).peekable();
+            if named.peek().is_none() {
+                return Err(format!("it has no fault `{name}`"));
+            }
+            if named.any(|entry| entry.fault.from_points) {
+                return Err(format!(
+                    "`{name}` hits a point of a section, as the fault that is explored does"
+                ));
+            }
+        }
+        let mut kept = self.clone();
+        kept.faults.retain(|entry| names.iter().any(|name| entry.fault.name == *name));
+        Ok(kept)
+    }
+
     /// The faults that hit points of the probe run.
     fn probing(&self) -> impl Iterator<Item = &FaultEntry> {
         self.faults.iter().filter(|entry| entry.fault.from_points && entry.args.get(faults::TIMES).1 > 0)

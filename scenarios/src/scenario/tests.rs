@@ -239,3 +239,18 @@ fn a_run_must_be_long_enough_for_its_faults_whoever_sets_them() {
     scenario.set_all(&["pause.times=0", "horizon=1ms"]).unwrap();
     assert!(scenario.set("pause.times=0..1").is_err());
 }
+
+#[test]
+fn faults_that_need_no_point_can_be_kept_without_the_others() {
+    let text = "summary = 's'\n[[fault]]\nkind = 'pause'\n[[fault]]\nkind = 'clock-drift'\nsize = 'exact'\nppm = 7\n\
+                hosts = 1\nwho = 'clients'\n[[fault]]\nkind = 'clock-drift'\nhosts = 2\nwho = 'clients'\n";
+    let scenario = parse(text).unwrap();
+    let kept = scenario.keeping(&["clock-drift".to_owned()]).unwrap();
+    let design = design(1, false);
+    let (all, some) = (scenario.plan(&design, Seed(1), None), kept.plan(&design, Seed(1), None));
+    assert_eq!(some.injections, all.injections);
+    assert_eq!(some.injections.len(), 2);
+    let refused = |name: &str| scenario.keeping(&[name.to_owned()]).unwrap_err();
+    assert_eq!(refused("stall"), "it has no fault `stall`");
+    assert!(refused("pause").starts_with("`pause` hits a point"));
+}

@@ -74,8 +74,8 @@ impl Kind {
             Kind::Redis => picklock_redis::PARAMS,
             Kind::RedisCluster => picklock_redis::CLUSTER_PARAMS,
             Kind::Postgres => picklock_postgres::KIND.params,
-            Kind::Etcd => picklock_etcd::KIND.params,
-            Kind::ZooKeeper => picklock_zookeeper::KIND.params,
+            Kind::Etcd => picklock_etcd::SERVED,
+            Kind::ZooKeeper => picklock_zookeeper::SERVED,
             Kind::Consul => picklock_consul::KIND.params,
             Kind::Kubernetes => picklock_kubernetes::KIND.params,
         }

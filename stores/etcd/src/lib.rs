@@ -9,11 +9,11 @@
 //!
 //! - `spec`: etcd as a store kind: the members and their roles, the address for clients, the time that a new leader may take.
 //! - `server`: the simulated member: `serve` puts it on a host, `services` answers calls, `member` has changes appended and waits for them, `lock` is the
-//!   services for locks and elections, `local` the member as a service on its own host uses it; `state` is what the log is about: `keys`,
+//!   services for locks and elections, `keys_only` what 3.7 leaves out, `local` the member as a service on its own host uses it; `state` is what the log is about: `keys`,
 //!   `transaction`, `leases`, and `locks` and `objects`, which are reported to the trace.
 //! - `grpc`: calls over HTTP/2 between hosts, of both sides. [`Channel`] is the client's.
 //! - [`messages`]: what is called, and what is answered; [`requests`]: those of the recipes for locks and elections.
-//! - `version`: what members of 3.4 and 3.6 do differently.
+//! - `version`: what members of 3.4, 3.6 and 3.7 do differently.
 //! - `real`: the command line and the ports of a real member, how the installed version is found, and the lines of its log that say
 //!   who leads.
 //! - `protocol`: the requests of its JSON gateway and of its gRPC, in the words of a story.
@@ -47,8 +47,8 @@ mod spec;
 mod version;
 
 pub use grpc::{Channel, Receiver, Sender, Stream};
-pub use params::PARAMS;
-pub use server::serve_current as serve;
+pub use params::{PARAMS, SERVED};
+pub use server::serve_any as serve;
 pub use server::status::Status;
 pub use server::{HolderOf, Local};
 pub use spec::{Etcd, KIND};

@@ -7,6 +7,8 @@ use picklock_raft::Keeps;
 use picklock_sim::param::{OneSpan, Param, Word};
 use picklock_sim::params;
 
+use crate::version::Version;
+
 pub(crate) const HEARTBEAT: Param<OneSpan> = Param {
     name: "heartbeat",
     domain: OneSpan { min: Duration::from_millis(10), max: Duration::from_secs(10) },
@@ -38,5 +40,15 @@ pub(crate) fn keeps(settings: &Settings) -> Keeps {
     }
 }
 
-/// All of them.
+pub(crate) const VERSION: Param<Word> = Param {
+    name: "version",
+    domain: Word(Version::NAMES),
+    default: "3.7",
+    doc: "the version of etcd that a served member behaves like, where versions differ",
+};
+
+/// All of a store that is under test.
 pub const PARAMS: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT, DISK];
+
+/// All of one that is served: there the version is a parameter of the servers, and not of a design.
+pub const SERVED: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT, DISK, VERSION];

@@ -4,6 +4,8 @@
 //!
 //! *Source:* `client/v3/concurrency/{key,mutex,election}.go` of etcd 3.6.
 
+use picklock_model::ids::Key;
+
 use crate::messages::{
     Answered, Asked, Compare, KeyValue, PutRequest, RangeRequest, RequestOp, SortOrder, SortTarget,
     TxnRequest, TxnResponse,
@@ -80,6 +82,26 @@ pub fn place(answer: &TxnResponse) -> (i64, bool) {
     let now = answer.header.map_or(0, |header| header.revision);
     let revision = found(answer, 0).map_or(now, |own| own.create_revision);
     (revision, found(answer, 1).is_none_or(|oldest| oldest.create_revision == revision))
+}
+
+/// Below this are the data that locks guard, where they lie in etcd.
+const GUARDED: &str = "guarded/";
+
+/// The key of the register that a lock of this name guards.
+#[must_use]
+pub fn register(name: &str) -> Vec<u8> {
+    [GUARDED, name].concat().into_bytes()
+}
+
+/// The register that a key is.
+pub(crate) fn register_of(key: &[u8]) -> Option<Key> {
+    key.strip_prefix(GUARDED.as_bytes()).map(|name| Key::new(&String::from_utf8_lossy(name)))
+}
+
+/// The number that a register holds: 0 in the beginning.
+#[must_use]
+pub fn number_in(value: &[u8]) -> i64 {
+    std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// The first key that does not begin with a prefix.

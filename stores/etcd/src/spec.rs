@@ -1,5 +1,6 @@
 //! etcd as a kind of store: one store, whose members agree among themselves on who leads.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
@@ -25,7 +26,7 @@ pub struct Etcd {
 }
 
 impl Etcd {
-    /// So many members of the current version.
+    /// So many members of 3.6.
     #[must_use]
     pub const fn of(members: u32) -> Etcd {
         Etcd { members, version: Version::V36 }
@@ -72,6 +73,11 @@ impl StoreSpec for Etcd {
     /// leases their full time once more, and the time of an election on top of it.
     fn recovery_time(&self, _: Topology, settings: &Settings, _: bool) -> Duration {
         4 * settings.get(ELECTION_TIMEOUT) + FIRST_ENTRY + EXPIRY
+    }
+
+    /// A leader is there after 0.2 s, and looks for leases twice a second.
+    fn start_up(&self) -> Range<Duration> {
+        Duration::from_millis(300)..Duration::from_millis(800)
     }
 
     /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.

@@ -52,9 +52,10 @@ mod server;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod version;
 
-pub use params::PARAMS;
-pub use server::serve;
+pub use params::{PARAMS, SERVED};
+pub use server::serve_any as serve;
 pub use spec::{KIND, ZooKeeper};
 
 /// Where clients ask.

@@ -7,6 +7,8 @@ use picklock_raft::Keeps;
 use picklock_sim::param::{OneSpan, Param, Word};
 use picklock_sim::params;
 
+use crate::version::Version;
+
 pub(crate) const TICK_TIME: Param<OneSpan> = Param {
     name: "tick_time",
     domain: OneSpan { min: Duration::from_millis(100), max: Duration::from_secs(2) },
@@ -31,5 +33,15 @@ pub(crate) fn keeps(settings: &Settings) -> Keeps {
     }
 }
 
-/// All of them.
+pub(crate) const VERSION: Param<Word> = Param {
+    name: "version",
+    domain: Word(Version::NAMES),
+    default: "3.8",
+    doc: "the version of ZooKeeper that a served member behaves like, where versions differ",
+};
+
+/// All of a store that is under test.
 pub const PARAMS: &[Param] = params![TICK_TIME, DISK];
+
+/// All of one that is served.
+pub const SERVED: &[Param] = params![TICK_TIME, DISK, VERSION];

@@ -1,5 +1,6 @@
 //! ZooKeeper as a kind of store: one store, whose members agree among themselves on who leads.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
@@ -11,6 +12,7 @@ use picklock_sim::store::{
 };
 
 use crate::params::{PARAMS, TICK_TIME};
+use crate::version::Version;
 use crate::{CLIENT_PORT, SYNC_LIMIT, protocol, real, server};
 
 /// A ZooKeeper of so many members.
@@ -61,6 +63,11 @@ impl StoreSpec for ZooKeeper {
         (SYNC_LIMIT + 3) * settings.get(TICK_TIME) + VOTE
     }
 
+    /// A leader is there after 0.3 s, and looks for sessions at every tick.
+    fn start_up(&self) -> Range<Duration> {
+        Duration::from_millis(600)..Duration::from_millis(2_600)
+    }
+
     /// Two ticks of the usual length.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(4)
@@ -90,6 +97,6 @@ impl StoreSpec for ZooKeeper {
 
 impl SimulatedStore for ZooKeeper {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
-        Box::pin(server::serve(context))
+        Box::pin(server::serve(context, Version::V38))
     }
 }

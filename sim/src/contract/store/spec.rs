@@ -2,6 +2,7 @@
 //! scenario may set, how a client finds it, how long its failover may take, how its protocol reads, and how the real server is
 //! started and found. The world knows none of this: it runs the programs of hosts.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use super::member::{Member, StoreAddress, Topology};
@@ -54,6 +55,12 @@ pub trait StoreSpec: Send + Sync + 'static {
     fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
         let _ = (topology, settings, whole);
         Duration::ZERO
+    }
+
+    /// How long after the start of real members clients may come, if it matters: not before they have a leader, and then at any moment of the period
+    /// in which they look for what has run out. Simulated members are as those that have run for long.
+    fn start_up(&self) -> Range<Duration> {
+        Duration::ZERO..Duration::ZERO
     }
 
     /// How long a member keeps the connection of a client that is gone without a word, because its host lost its power: until

@@ -23,7 +23,7 @@ impl Local {
     /// knows a holder of.
     #[must_use]
     pub fn start(context: &ServerContext, holder_of: HolderOf) -> Local {
-        Local { member: start(context, Version::default(), Some(holder_of)) }
+        Local { member: start(context, Version::V36, Some(holder_of)) }
     }
 
     /// Serves etcd's own clients until the host stops.

@@ -10,13 +10,14 @@ use super::actions::act;
 use super::member::Member;
 use super::services;
 use super::state::{HolderOf, Machine, Objects};
-use crate::params::{ELECTION_TIMEOUT, HEARTBEAT, keeps};
+use crate::params::{ELECTION_TIMEOUT, HEARTBEAT, VERSION, keeps};
 use crate::version::Version;
 use crate::{CLIENT_PORT, PEER_PORT, grpc};
 
-/// Runs a member of the current version until its host stops.
-pub async fn serve_current(context: ServerContext) {
-    serve(context, Version::default()).await;
+/// Runs a member of the version that the parameters name until its host stops.
+pub async fn serve_any(context: ServerContext) {
+    let version = Version::named(context.settings.get(VERSION));
+    serve(context, version).await;
 }
 
 /// Runs a member until its host stops.

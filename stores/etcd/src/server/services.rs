@@ -7,16 +7,18 @@ use picklock_model::trace::What;
 use picklock_sim::host::Origin;
 use tokio::sync::mpsc;
 
+use super::keys_only;
 use super::member::{Member, RENEW, TIME_TO_LIVE, Watched};
-use super::state::{Notice, Watch};
+use super::state::{Notice, Watch, data};
 use super::status::Status;
 use crate::PEER_PORT;
 use crate::grpc::Call;
 use crate::messages::{
     CampaignResponse, ClusterMember, DeleteRangeRequest, Done, Empty, Header, LeaderKey, LeaderRequest,
     LeaderResponse, LeaseLeasesResponse, LeaseRequest, LeaseResponse, LeaseTimeToLiveRequest,
-    LeaseTimeToLiveResponse, LockResponse, MemberListResponse, NamedRequest, StatusResponse, UnlockRequest,
-    WatchCancel, WatchCreate, WatchRequest, WatchResponse, Watching as WatchAsked,
+    LeaseTimeToLiveResponse, LockResponse, MemberListResponse, NamedRequest, RangeRequest, RangeResponse,
+    StatusResponse, TxnRequest, TxnResponse, UnlockRequest, WatchCancel, WatchCreate, WatchRequest,
+    WatchResponse, Watching as WatchAsked,
 };
 use crate::version::Version;
 
@@ -36,13 +38,13 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
     }
     match call.method.as_str() {
         "etcdserverpb.KV/Range" => {
-            with!(request => async { member.range(origin, &request).await })
+            with!(request => range(&member, origin, request));
         }
         "etcdserverpb.KV/Put" => with!(request => member.put(origin, request)),
         "etcdserverpb.KV/DeleteRange" => {
             with!(request => member.delete(origin, request));
         }
-        "etcdserverpb.KV/Txn" => with!(request => member.transact(origin, request)),
+        "etcdserverpb.KV/Txn" => with!(request => transact(&member, origin, request)),
         "etcdserverpb.KV/Compact" => {
             with!(request => async { done(member.compact(origin, request).await) });
         }
@@ -78,6 +80,24 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
 
 fn done(answer: Result<crate::messages::Header, Status>) -> Result<Done, Status> {
     answer.map(|header| Done { header: Some(header) })
+}
+
+async fn range(member: &Member, origin: Origin, request: RangeRequest) -> Result<RangeResponse, Status> {
+    let mut answer = member.range(origin, &request).await?;
+    data::read(&request, &answer).into_iter().for_each(|what| member.host.record(origin, what));
+    if member.version == Version::V37 {
+        keys_only::of_range(&request, &mut answer);
+    }
+    Ok(answer)
+}
+
+async fn transact(member: &Member, origin: Origin, request: TxnRequest) -> Result<TxnResponse, Status> {
+    if member.version != Version::V37 {
+        return member.transact(origin, request).await;
+    }
+    let mut answer = member.transact(origin, request.clone()).await?;
+    keys_only::of_transaction(&request, &mut answer);
+    Ok(answer)
 }
 
 /// The leases that this member knows of: nobody else is asked.
@@ -201,7 +221,9 @@ impl Watches {
             // The smallest key.
             key.push(0);
         }
-        let refused = if !matches!(end.as_slice(), [] | [0]) && key >= end {
+        let refused = if from < 0 && member.version == Version::V37 {
+            Some("etcdserver: mvcc: required revision has been compacted")
+        } else if !matches!(end.as_slice(), [] | [0]) && key >= end {
             Some("mvcc: watcher range is empty")
         } else if watch_id != 0 && self.by_number.contains_key(&watch_id) {
             Some("mvcc: duplicate watch ID provided on the WatchStream")

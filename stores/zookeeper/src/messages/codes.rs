@@ -129,6 +129,8 @@ pub mod watch_kind {
     pub const CHILDREN: i32 = 1;
     pub const DATA: i32 = 2;
     pub const ANY: i32 = 3;
+    pub const PERSISTENT: i32 = 4;
+    pub const PERSISTENT_RECURSIVE: i32 = 5;
 }
 
 /// The version of a node that is any.

@@ -7,4 +7,5 @@ mod serve;
 mod state;
 mod words;
 
-pub use serve::serve;
+pub(crate) use serve::serve;
+pub use serve::serve_any;

@@ -10,7 +10,8 @@ use picklock_sim::store::ServerContext;
 use super::connection;
 use super::member::Member;
 use super::state::{Facts, Machine};
-use crate::params::{TICK_TIME, keeps};
+use crate::params::{TICK_TIME, VERSION, keeps};
+use crate::version::Version;
 use crate::{CLIENT_PORT, PEER_PORT, SYNC_LIMIT};
 
 /// How long members wait for a better vote once they agree (`finalizeWait`): as long as an election takes.
@@ -19,8 +20,14 @@ const ELECTION: Duration = Duration::from_millis(200);
 /// The longest tick of the log.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
 
+/// Runs a member of the version that the parameters name until its host stops.
+pub async fn serve_any(context: ServerContext) {
+    let version = Version::named(context.settings.get(VERSION));
+    serve(context, version).await;
+}
+
 /// Runs a member until its host stops.
-pub async fn serve(context: ServerContext) {
+pub(crate) async fn serve(context: ServerContext, version: Version) {
     let host = &context.host;
     let count = context.members.len() as u32;
     let place = context.members.iter().position(|member| member.name == context.member.name);
@@ -29,7 +36,7 @@ pub async fn serve(context: ServerContext) {
         (1..).zip(context.members.iter().map(|member| member.name.clone())).collect();
     let tick = context.settings.get(TICK_TIME);
     // The first has the highest number, and so is elected where all have the same data.
-    let facts = Facts { server: i64::from(count + 1 - id), alone: count == 1, tick };
+    let facts = Facts { server: i64::from(count + 1 - id), alone: count == 1, tick, version };
     let (machine, notes) = Machine::new(host, facts);
     let replica = Replica::start(host, id, &peers, timing(&context.settings), (PEER_PORT, id == 1), machine);
     let member = Arc::new(Member { host: host.clone(), id, tick, replica });

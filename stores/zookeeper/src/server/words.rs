@@ -11,9 +11,6 @@ const ALL: [&str; 19] = [
     "srvr", "stat", "stmk", "wchc", "wchp", "wchs",
 ];
 
-/// The version that a member says that it is.
-const VERSION: &str = "3.8.0-${mvngit.commit.id}, built on 2022-02-25 08:49 UTC";
-
 /// The word that four bytes are, if they are one.
 pub(super) fn word(bytes: [u8; 4]) -> Option<&'static str> {
     ALL.into_iter().find(|word| word.as_bytes() == bytes)
@@ -21,16 +18,17 @@ pub(super) fn word(bytes: [u8; 4]) -> Option<&'static str> {
 
 /// The answer to a word.
 pub(super) fn answer(word: &str, machine: &Machine) -> String {
+    let version = machine.version().full();
     match word {
-        "envi" => format!("Environment:\nzookeeper.version={VERSION}\n"),
+        "envi" => format!("Environment:\nzookeeper.version={version}\n"),
         "isro" if machine.is_serving() => "rw".to_owned(),
         "isro" => "null".to_owned(),
         "ruok" => "imok".to_owned(),
         "srvr" | "stat" if !machine.is_serving() => {
             "This ZooKeeper instance is not currently serving requests\n".to_owned()
         }
-        "srvr" => format!("Zookeeper version: {VERSION}\n{}", facts(machine)),
-        "stat" => format!("Zookeeper version: {VERSION}\nClients:\n\n{}", facts(machine)),
+        "srvr" => format!("Zookeeper version: {version}\n{}", facts(machine)),
+        "stat" => format!("Zookeeper version: {version}\nClients:\n\n{}", facts(machine)),
         _ => format!("{word} is not executed because it is not in the whitelist.\n"),
     }
 }

@@ -2,12 +2,14 @@
 //! and who waits for an answer.
 
 mod checks;
+pub(crate) mod data;
 mod keys;
 mod leases;
 mod locks;
 mod objects;
 mod saved;
 mod transaction;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,12 +19,12 @@ use picklock_model::trace::What;
 use picklock_raft::{Applied, Role, State};
 use picklock_sim::host::{Host, Origin};
 use prost::{Message as _, Oneof};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::status::Status;
 use crate::messages::{
-    CompactionRequest, DeleteRangeRequest, DeleteRangeResponse, EventKind, Header, LeaseGrantRequest,
-    PutRequest, PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,
+    CompactionRequest, DeleteRangeRequest, DeleteRangeResponse, Header, LeaseGrantRequest, PutRequest,
+    PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,
 };
 pub(crate) use checks::{check_delete, check_put, check_range, check_transaction};
 pub(crate) use keys::{Keys, Range};
@@ -32,6 +34,7 @@ pub use objects::HolderOf;
 pub(crate) use objects::Objects;
 use transaction::Change;
 pub(crate) use transaction::{is_serializable, only_reads};
+pub(crate) use watch::{Notice, Watch};
 
 /// All members call their cluster by this number.
 const CLUSTER: u64 = 0x1ce0_0e7c_d000_0001;
@@ -90,28 +93,6 @@ pub(crate) enum Done {
 
 /// The answer to a request, with the header of that moment.
 pub(crate) type Answer = Result<(Header, Done), Status>;
-
-/// Events for one who watches.
-pub(crate) struct Notice {
-    /// The message that brought them about.
-    pub(crate) origin: Origin,
-    pub(crate) header: Header,
-    pub(crate) watch: i64,
-    pub(crate) events: Vec<WatchEvent>,
-}
-
-/// One who watches a range of keys.
-pub(crate) struct Watch {
-    /// Its number on its own stream.
-    pub(crate) watch: i64,
-    pub(crate) key: Vec<u8>,
-    pub(crate) end: Vec<u8>,
-    /// The first revision that is sent to it; 0 if it is the next one.
-    pub(crate) from: i64,
-    pub(crate) filters: Vec<EventKind>,
-    pub(crate) with_previous: bool,
-    pub(crate) sender: mpsc::UnboundedSender<Notice>,
-}
 
 /// The state of a member.
 pub(crate) struct Machine {
@@ -287,6 +268,9 @@ impl Machine {
         }
         let mut said = self.locks.after(&self.keys, &changes, (by.origin, by.overdue_ns));
         said.extend(self.objects.after(host, &changes, by.origin));
+        if by.is_own {
+            said.extend(data::written(&changes, by.origin));
+        }
         if by.index > self.reported {
             said.into_iter().for_each(|(origin, what)| host.record(origin, what));
             self.reported = by.index;
@@ -315,6 +299,8 @@ struct By {
     origin: Origin,
     /// How long ago the lease ran out whose end it is, in nanoseconds. None for another change.
     overdue_ns: Option<u64>,
+    /// True for an entry of the term in which this member leads.
+    is_own: bool,
 }
 
 /// Why a renewal has no answer yet.
@@ -323,27 +309,6 @@ pub(crate) enum Renewal {
     Elsewhere,
     /// The lease has run out, and its end is on its way.
     Ending(oneshot::Receiver<bool>),
-}
-
-impl Watch {
-    /// Sends it those of these events that it watches.
-    fn notice(&self, origin: Origin, header: Header, events: &[WatchEvent]) {
-        let range = Range { key: &self.key, end: &self.end };
-        let is_watched = |event: &&WatchEvent| {
-            let kv = event.kv.as_ref();
-            kv.is_some_and(|kv| kv.mod_revision >= self.from && range.contains(&kv.key))
-                && !self.filters.contains(&event.kind())
-        };
-        let mut events: Vec<WatchEvent> = events.iter().filter(is_watched).cloned().collect();
-        if events.is_empty() {
-            return;
-        }
-        if !self.with_previous {
-            events.iter_mut().for_each(|event| event.prev_kv = None);
-        }
-        // Who watched may be gone.
-        let _ = self.sender.send(Notice { origin, header, watch: self.watch, events });
-    }
 }
 
 impl State for Machine {
@@ -366,7 +331,9 @@ impl State for Machine {
             Order::Revoke(Revoke { has_run_out: true, overdue_ns, .. }) => Some(*overdue_ns),
             _ => None,
         };
-        self.make_known(host, By { index: applied.index, origin: applied.origin, overdue_ns }, before);
+        let is_own = self.leads && applied.term == self.term;
+        let by = By { index: applied.index, origin: applied.origin, overdue_ns, is_own };
+        self.make_known(host, by, before);
         if let Some(waits) = self.waiting.remove(&request) {
             // Who waited may be gone.
             let _ = waits.send(done.map(|done| (self.header(), done)));
@@ -390,7 +357,8 @@ impl State for Machine {
         let Some((keys, leases)) = saved::read(state) else { return };
         let before = std::mem::replace(&mut self.keys, keys).revision;
         (self.leases, self.applied) = (leases, index);
-        self.make_known(host, By { index, origin: Origin::default(), overdue_ns: None }, before);
+        let by = By { index, origin: Origin::default(), overdue_ns: None, is_own: false };
+        self.make_known(host, by, before);
     }
 
     fn save(&self) -> Vec<u8> {

@@ -9,7 +9,8 @@ use super::locks::Cause;
 use super::notes::{CREATE_SESSION, Command, DELETE_CONTAINER};
 use super::tree::{Change, Transaction};
 use crate::jute::Record as _;
-use crate::messages::{MultiResults, Op, OpResult, Request, error, opcode};
+use crate::messages::{MultiResults, Op, OpResult, Request, error, flags, opcode};
+use crate::version::Version;
 
 impl Machine {
     /// Carries out an entry of this place in the log, which a message has brought about. Each is a transaction, also one that fails.
@@ -69,8 +70,13 @@ impl Machine {
         changes: &mut Vec<Change>,
     ) -> Result<Vec<u8>, i32> {
         if let Request::Multi(multi) = request {
+            if self.facts.version == Version::V39 && multi.ops.iter().any(has_odd_flags) {
+                return Err(error::MARSHALLING);
+            }
             let results = match (refused, multi.ops.len()) {
-                (error::OK, _) | (_, 0) => self.tree.carry_out_all(&multi.ops, by, changes),
+                (error::OK, _) | (_, 0) => {
+                    self.tree.carry_out_all(&multi.ops, (by, self.facts.version), changes)
+                }
                 (error::SESSION_MOVED, _) => return Err(error::SESSION_MOVED),
                 (refused, count) => {
                     let rest = std::iter::repeat_n(error::RUNTIME_INCONSISTENCY, count - 1);
@@ -101,4 +107,10 @@ impl Machine {
             _ => Vec::new(),
         })
     }
+}
+
+/// True for a creation whose flags are none.
+fn has_odd_flags(op: &Op) -> bool {
+    matches!(op, Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create)
+        if !(flags::PERSISTENT..=flags::SEQUENTIAL_WITH_TTL).contains(&create.flags))
 }

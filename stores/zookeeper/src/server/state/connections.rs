@@ -9,6 +9,10 @@ use super::tree::Change;
 use super::watches::Watches;
 use crate::jute::{Record, packet};
 use crate::messages::{ReplyHeader, WatchEvent, error, event, xid};
+use crate::version::Version;
+
+/// The transaction of an event that names none.
+pub(crate) const NO_ZXID: i64 = -1;
 
 /// What goes out on a connection.
 #[derive(Debug)]
@@ -45,8 +49,8 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Requests are numbered from here on: another life of the same member must not take an old answer for its own.
-    pub(crate) fn new(last_request: i64) -> Connections {
-        Connections { last_request, ..Connections::default() }
+    pub(crate) fn new(last_request: i64, version: Version) -> Connections {
+        Connections { last_request, watches: Watches::new(version), ..Connections::default() }
     }
 
     pub(crate) fn add(&mut self, session: i64, out: mpsc::UnboundedSender<Outgoing>) -> u64 {
@@ -114,11 +118,11 @@ impl Connections {
     }
 
     /// Has those who watch hear of changes.
-    pub(crate) fn notify(&mut self, origin: Origin, changes: &[Change]) {
+    pub(crate) fn notify(&mut self, (origin, zxid): (Origin, i64), changes: &[Change]) {
         for change in changes {
             let hear = self.watches.hear_of(change);
             for connection in hear.into_iter().filter(|_| change.is_readable) {
-                self.send(connection, event(origin, change.kind, &change.path));
+                self.send(connection, event((origin, zxid), change.kind, &change.path));
             }
         }
     }
@@ -134,8 +138,8 @@ pub(crate) fn reply(origin: Origin, xid: i32, zxid: i64, answer: Result<Vec<u8>,
 }
 
 /// Something happened that was watched.
-pub(crate) fn event(origin: Origin, kind: i32, path: &str) -> Outgoing {
-    let header = ReplyHeader { xid: xid::EVENT, zxid: -1, error: error::OK };
+pub(crate) fn event((origin, zxid): (Origin, i64), kind: i32, path: &str) -> Outgoing {
+    let header = ReplyHeader { xid: xid::EVENT, zxid, error: error::OK };
     let event = WatchEvent { kind, state: event::SYNC_CONNECTED, path: path.to_owned() };
     Outgoing::Packet(origin, packet(&header, &event))
 }

@@ -27,6 +27,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::jute::Record as _;
 use crate::messages::{error, opcode};
+use crate::version::Version;
+use connections::NO_ZXID;
 pub(crate) use connections::{Connections, Outgoing, reply};
 use locks::{Cause, Locks};
 pub(crate) use notes::{
@@ -71,6 +73,7 @@ pub(crate) struct Facts {
     /// True if it is the only one: then transactions have no epochs.
     pub(crate) alone: bool,
     pub(crate) tick: Duration,
+    pub(crate) version: Version,
 }
 
 /// The state of a member.
@@ -109,6 +112,7 @@ impl Machine {
         let reported = host.disk().read(REPORTED).try_into().map_or(0, u64::from_le_bytes);
         // The time that the machine has been up, as the real one counts it.
         let up = host.monotonic().as_millis() + host.rng().below(1 << 30);
+        let first_request = (facts.server << 48) | host.rng().below(1 << 40) as i64;
         let machine = Machine {
             facts,
             tree: Tree::default(),
@@ -123,7 +127,7 @@ impl Machine {
             kept: None,
             serving: Serving::No,
             touched: BTreeMap::new(),
-            connections: Connections::new((facts.server << 48) | host.rng().below(1 << 40) as i64),
+            connections: Connections::new(first_request, facts.version),
             until: Vec::new(),
             asked: BTreeMap::new(),
             last_question: 0,
@@ -144,6 +148,10 @@ impl Machine {
 
     pub(crate) fn leader(&self) -> Option<MemberId> {
         self.leader
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.facts.version
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -275,7 +283,8 @@ impl Machine {
     fn make_known(&mut self, host: &Host, (index, by): (u64, Cause), changes: &[Change]) {
         let said = self.locks.after(&self.tree, changes, by);
         self.report(host, index, said);
-        self.connections.notify(by.origin, changes);
+        let zxid = if self.facts.version == Version::V39 { self.zxid } else { NO_ZXID };
+        self.connections.notify((by.origin, zxid), changes);
     }
 
     fn report(&mut self, host: &Host, index: u64, said: Vec<(Origin, What)>) {

@@ -2,7 +2,7 @@
 //!
 //! *Source:* `FinalRequestProcessor.processRequest` of ZooKeeper 3.8.
 
-use super::connections::{Outgoing, event, reply};
+use super::connections::{NO_ZXID, Outgoing, event, reply};
 use super::rights;
 use super::watches::Mode;
 use super::{Machine, nodes};
@@ -13,6 +13,8 @@ use crate::messages::{
 };
 use nodes::Node;
 use picklock_sim::host::Origin;
+
+use crate::version::Version;
 
 impl Machine {
     /// Answers a request that changes nothing but what a connection watches.
@@ -27,6 +29,11 @@ impl Machine {
         match request {
             Request::Exists(Read { path, .. }) if path.contains('\0') => Err(error::BAD_ARGUMENTS),
             Request::Exists(Read { path, watch }) => {
+                if let Some(node) = self.tree.get(path)
+                    && self.facts.version == Version::V39
+                {
+                    rights::check(&node.acl, rights::READ)?;
+                }
                 if *watch {
                     watches.data.add(path, connection, Mode::Once);
                 }
@@ -70,7 +77,7 @@ impl Machine {
                 let results = multi.ops.iter().map(|op| self.read_one(connection, op)).collect();
                 Ok(MultiResults { results }.bytes())
             }
-            Request::CheckWatches(of) => match watches.has(&of.path, of.kind) {
+            Request::CheckWatches(of) => match watches.has(&of.path, of.kind, connection) {
                 Some(true) => Ok(Vec::new()),
                 Some(false) => Err(error::NO_WATCH),
                 None => Err(error::MARSHALLING),
@@ -137,22 +144,24 @@ impl Machine {
         let watches = &mut self.connections.watches;
         for path in &set.data {
             match self.tree.get(path) {
-                None => missed.push(event(origin, happened::DELETED, path)),
-                Some(node) if node.mzxid > since => missed.push(event(origin, happened::DATA_CHANGED, path)),
+                None => missed.push(event((origin, NO_ZXID), happened::DELETED, path)),
+                Some(node) if node.mzxid > since => {
+                    missed.push(event((origin, NO_ZXID), happened::DATA_CHANGED, path))
+                }
                 Some(_) => watches.data.add(path, connection, Mode::Once),
             }
         }
         for path in &set.exist {
             match self.tree.get(path) {
-                Some(_) => missed.push(event(origin, happened::CREATED, path)),
+                Some(_) => missed.push(event((origin, NO_ZXID), happened::CREATED, path)),
                 None => watches.data.add(path, connection, Mode::Once),
             }
         }
         for path in &set.child {
             match self.tree.get(path) {
-                None => missed.push(event(origin, happened::DELETED, path)),
+                None => missed.push(event((origin, NO_ZXID), happened::DELETED, path)),
                 Some(node) if node.pzxid > since => {
-                    missed.push(event(origin, happened::CHILDREN_CHANGED, path));
+                    missed.push(event((origin, NO_ZXID), happened::CHILDREN_CHANGED, path));
                 }
                 Some(_) => watches.children.add(path, connection, Mode::Once),
             }

@@ -7,6 +7,7 @@ use super::nodes::CONTAINER;
 use super::saved;
 use super::tree::{Change, Transaction, Tree};
 use crate::messages::{Acl, Check, Create, Delete, Op, OpResult, SetData, error, event, flags};
+use crate::version::Version;
 
 /// A node of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -193,7 +194,7 @@ proptest! {
                 }
                 Step::All(ops, session) => {
                     let (before, mut after) = (tree.clone(), model.clone());
-                    let results = tree.carry_out_all(&ops, by(session), &mut changes);
+                    let results = tree.carry_out_all(&ops, (by(session), Version::V38), &mut changes);
                     // Among several only the flags say what is created.
                     let of = |op: &Op| match op {
                         Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create)

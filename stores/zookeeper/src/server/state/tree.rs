@@ -8,6 +8,7 @@ use super::nodes::{CONTAINER, Node};
 use super::paths::{self, RESERVED, ROOT};
 use super::rights;
 use crate::messages::{Acl, Create, Op, OpResult, Path, PathStat, Stat, error, event, flags};
+use crate::version::Version;
 
 /// What happened to a node: what those who watch it hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Tree {
     pub(crate) fn carry_out_all(
         &mut self,
         ops: &[Op],
-        by: Transaction,
+        (by, version): (Transaction, Version),
         changes: &mut Vec<Change>,
     ) -> Vec<OpResult> {
         self.undo = Some(Vec::new());
@@ -104,7 +105,7 @@ impl Tree {
         let mut failed = None;
         let mut made = Vec::new();
         for op in ops {
-            match self.carry_out(&among_several(op), by, &mut made) {
+            match self.carry_out(&among_several(op, version), by, &mut made) {
                 Ok(result) => results.push(result),
                 Err(error) => {
                     failed = Some(error);
@@ -363,9 +364,10 @@ impl Tree {
     }
 }
 
-/// An operation as it is read among several: how a node is created, its flags alone say.
-fn among_several(op: &Op) -> Op {
+/// An operation as it is read among several: how a node is created, its flags alone say, and before 3.9 also how that is answered.
+fn among_several(op: &Op, version: Version) -> Op {
     match op {
+        Op::Create2(create) if version == Version::V39 && create.flags != flags::CONTAINER => op.clone(),
         Op::Create(create) | Op::Create2(create) | Op::CreateContainer(create) => {
             let create = create.clone();
             if create.flags == flags::CONTAINER { Op::CreateContainer(create) } else { Op::Create(create) }

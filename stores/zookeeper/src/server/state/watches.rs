@@ -1,14 +1,15 @@
 //! The watches of nodes. A watch ends with the first event, unless it was asked to stay; the watches of a connection end with it.
 //!
-//! *Source:* `WatchManager`, `DataTree.setWatches` of ZooKeeper 3.8.
+//! *Source:* `WatchManager`, `DataTree.setWatches` of ZooKeeper 3.8 and 3.9.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::Change;
 use crate::messages::{event, watch_kind, watch_mode};
+use crate::version::Version;
 
 /// How long a watch stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     /// Until the first event.
     Once,
@@ -28,10 +29,11 @@ impl Mode {
     }
 }
 
-/// The watches of one kind: by path, who watches and how long.
+/// The watches of one kind: by path, who watches and how long. Up to 3.8 a connection has one mode on a path, that of its last watch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    by_path: BTreeMap<String, BTreeMap<u64, Mode>>,
+    by_path: BTreeMap<String, BTreeMap<u64, BTreeSet<Mode>>>,
+    version: Version,
 }
 
 /// All watches of a member.
@@ -41,25 +43,45 @@ pub(crate) struct Watches {
     pub(crate) data: Table,
     /// Of the children of nodes.
     pub(crate) children: Table,
+    version: Version,
 }
 
 impl Table {
     pub(crate) fn add(&mut self, path: &str, connection: u64, mode: Mode) {
-        self.by_path.entry(path.to_owned()).or_default().insert(connection, mode);
-    }
-
-    fn remove(&mut self, path: &str, connection: u64) -> bool {
-        let Some(of_path) = self.by_path.get_mut(path) else { return false };
-        let was_there = of_path.remove(&connection).is_some();
-        if of_path.is_empty() {
-            self.by_path.remove(path);
+        let modes = self.by_path.entry(path.to_owned()).or_default().entry(connection).or_default();
+        if self.version == Version::V38 {
+            modes.clear();
         }
-        was_there
+        modes.insert(mode);
     }
 
-    /// True if anybody watches the path: the real one looks no closer.
-    fn has(&self, path: &str) -> bool {
-        self.by_path.contains_key(path)
+    /// Removes the watches of a mode, or all.
+    fn remove(&mut self, path: &str, connection: u64, mode: Option<Mode>) -> bool {
+        let Some(of_path) = self.by_path.get_mut(path) else { return false };
+        let Some(modes) = of_path.get_mut(&connection) else { return false };
+        let before = modes.len();
+        modes.retain(|other| mode.is_some_and(|mode| mode != *other));
+        let were_there = modes.len() < before;
+        self.tidy(path);
+        were_there
+    }
+
+    /// Forgets a path that nobody watches, and those who do not watch it any more.
+    fn tidy(&mut self, path: &str) {
+        if let Some(of_path) = self.by_path.get_mut(path) {
+            of_path.retain(|_, modes| !modes.is_empty());
+            if of_path.is_empty() {
+                self.by_path.remove(path);
+            }
+        }
+    }
+
+    /// True if a connection watches the path, in this mode or in any. Up to 3.8 the real one looks no closer than whether anybody does.
+    fn has(&self, path: &str, connection: u64, mode: Option<Mode>) -> bool {
+        let Some(of_path) = self.by_path.get(path) else { return false };
+        let of_connection = of_path.get(&connection);
+        self.version == Version::V38
+            || of_connection.is_some_and(|modes| mode.is_none_or(|mode| modes.contains(&mode)))
     }
 
     fn forget(&mut self, connection: u64) {
@@ -73,18 +95,15 @@ impl Table {
     fn trigger(&mut self, path: &str, kind: i32) -> BTreeSet<u64> {
         let mut hear = BTreeSet::new();
         if let Some(of_path) = self.by_path.get_mut(path) {
-            let is_meant = |mode: Mode| mode != Mode::Recursive || kind != event::CHILDREN_CHANGED;
-            hear.extend(
-                of_path.iter().filter(|(_, mode)| is_meant(**mode)).map(|(connection, _)| *connection),
-            );
-            of_path.retain(|_, mode| *mode != Mode::Once);
-            if of_path.is_empty() {
-                self.by_path.remove(path);
-            }
+            let is_meant = |mode: &Mode| *mode != Mode::Recursive || kind != event::CHILDREN_CHANGED;
+            let meant = of_path.iter().filter(|(_, modes)| modes.iter().any(is_meant));
+            hear.extend(meant.map(|(connection, _)| *connection));
+            of_path.values_mut().for_each(|modes| _ = modes.remove(&Mode::Once));
+            self.tidy(path);
         }
         if kind != event::CHILDREN_CHANGED {
             for of_path in parents(path).filter_map(|parent| self.by_path.get(parent)) {
-                let recursive = of_path.iter().filter(|(_, mode)| **mode == Mode::Recursive);
+                let recursive = of_path.iter().filter(|(_, modes)| modes.contains(&Mode::Recursive));
                 hear.extend(recursive.map(|(connection, _)| *connection));
             }
         }
@@ -93,6 +112,11 @@ impl Table {
 }
 
 impl Watches {
+    pub(crate) fn new(version: Version) -> Watches {
+        let table = || Table { version, ..Table::default() };
+        Watches { data: table(), children: table(), version }
+    }
+
     /// Who hears of a change.
     pub(crate) fn hear_of(&mut self, change: &Change) -> BTreeSet<u64> {
         match change.kind {
@@ -108,28 +132,38 @@ impl Watches {
 
     pub(crate) fn stay(&mut self, path: &str, connection: u64, mode: Mode) {
         self.data.add(path, connection, mode);
-        self.children.add(path, connection, mode);
+        if self.version == Version::V38 || mode != Mode::Recursive {
+            self.children.add(path, connection, mode);
+        }
     }
 
     /// Removes watches of a kind. False if there were none; none if there is no such kind.
     pub(crate) fn remove(&mut self, path: &str, kind: i32, connection: u64) -> Option<bool> {
-        match kind {
-            watch_kind::CHILDREN => Some(self.children.remove(path, connection)),
-            watch_kind::DATA => Some(self.data.remove(path, connection)),
-            watch_kind::ANY => {
-                let of_children = self.children.remove(path, connection);
-                Some(self.data.remove(path, connection) || of_children)
-            }
-            _ => None,
-        }
+        let (children, data) = self.meant(kind)?;
+        let of_children = children.is_some_and(|mode| self.children.remove(path, connection, mode));
+        Some(data.is_some_and(|mode| self.data.remove(path, connection, mode)) || of_children)
     }
 
     /// True if there are watches of a kind; none if there is no such kind.
-    pub(crate) fn has(&self, path: &str, kind: i32) -> Option<bool> {
+    pub(crate) fn has(&self, path: &str, kind: i32, connection: u64) -> Option<bool> {
+        let (children, data) = self.meant(kind)?;
+        let of_children = children.is_some_and(|mode| self.children.has(path, connection, mode));
+        Some(data.is_some_and(|mode| self.data.has(path, connection, mode)) || of_children)
+    }
+
+    /// Which watches of children and which of data a kind means: those of a mode, or of any. Up to 3.8 there are no modes among the kinds.
+    fn meant(&self, kind: i32) -> Option<(Option<Option<Mode>>, Option<Option<Mode>>)> {
+        let once = (self.version == Version::V39).then_some(Mode::Once);
         match kind {
-            watch_kind::CHILDREN => Some(self.children.has(path)),
-            watch_kind::DATA => Some(self.data.has(path)),
-            watch_kind::ANY => Some(self.children.has(path) || self.data.has(path)),
+            watch_kind::CHILDREN => Some((Some(once), None)),
+            watch_kind::DATA => Some((None, Some(once))),
+            watch_kind::ANY => Some((Some(None), Some(None))),
+            watch_kind::PERSISTENT if self.version == Version::V39 => {
+                Some((Some(Some(Mode::Persistent)), Some(Some(Mode::Persistent))))
+            }
+            watch_kind::PERSISTENT_RECURSIVE if self.version == Version::V39 => {
+                Some((None, Some(Some(Mode::Recursive))))
+            }
             _ => None,
         }
     }
@@ -186,5 +220,19 @@ mod tests {
         watches.children.add("/a", 1, Mode::Once);
         assert_eq!(watches.hear_of(&change(event::DELETED, "/a")), BTreeSet::from([1]));
         assert_eq!(watches.hear_of(&change(event::CHILDREN_CHANGED, "/a")), BTreeSet::new());
+    }
+
+    #[test]
+    fn from_3_9_on_each_mode_stands_for_itself() {
+        for (version, hears_again) in [(Version::V38, false), (Version::V39, true)] {
+            let mut watches = Watches::new(version);
+            watches.stay("/a", 1, Mode::Persistent);
+            watches.data.add("/a", 1, Mode::Once);
+            assert_eq!(watches.has("/a", watch_kind::DATA, 1), Some(true));
+            assert_eq!(watches.hear_of(&change(event::DATA_CHANGED, "/a")), BTreeSet::from([1]));
+            let again = watches.hear_of(&change(event::DATA_CHANGED, "/a"));
+            assert_eq!(again.contains(&1), hears_again);
+            assert_eq!(watches.has("/a", watch_kind::PERSISTENT, 1), hears_again.then_some(true));
+        }
     }
 }
