@@ -58,7 +58,7 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         because: "a primary pings each node at the latest when it has heard nothing of it for half a node timeout, and suspects it a node timeout after a \
                   ping without an answer. As soon as it suspects the majority it refuses. Where a ping was on its way as the split began, that is after one node \
                   timeout; where the last answer had just come, after one and a half, and a beat of 0.1 s. Real nodes of 7.0.15 went on \
-                  for 2.027 to 3.033 s in 60 runs (tests/external/cluster-minority.py)."
+                  for 2.027 to 3.061 s in 100 runs (tests/external/cluster-minority.py)."
             .to_owned(),
         figures: vec![Figures {
             title: format!("from the split to the last grant of the primary in the minority, in ms; a node timeout of 2 s, {RUNS} runs"),

@@ -1,7 +1,10 @@
 //! The command that starts a real Redis as a node of a cluster.
 //!
-//! The nodes know each other from the start, as simulated ones do: their file of nodes is written before they are started. It names others by
-//! their addresses, which only the world's own table of hosts knows, so that the shell writes it. A node that restarts finds the file.
+//! The nodes know each other from the start, as simulated ones do: their file of nodes is written before they are started, and nobody has to be
+//! met. A node that restarts finds the file. Each announces its name as its address, so that nodes and clients find it by that.
+//!
+//! A primary refuses for its first two seconds: `clusterUpdateState` counts CLUSTER_WRITABLE_DELAY from the start of the process, and no option changes
+//! it. Simulated nodes have run for a while when a run begins.
 
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
@@ -12,21 +15,14 @@ use crate::PORT;
 use crate::params::{NODE_TIMEOUT, PERSISTENCE};
 use crate::server::cluster::{BUS_PORT_ABOVE, NodeId, Slots};
 
-/// Writes the file of nodes if there is none, from lines with a name, a host, and what Redis says of a node, and runs the rest in its own directory.
+/// Writes the file of nodes if there is none, and runs the rest in its own directory.
 const WITH_NODES: &str = r#"cd "$HOME" || exit
 if [ ! -e nodes.conf ]; then
-    while read -r id name rest; do
-        while read -r address host; do
-            [ "$host" = "$name" ] && echo "$id $address:$2,$name $rest"
-        done < /etc/hosts
-    done > nodes.new <<END
-$1
-END
-    echo "$3" >> nodes.new
+    printf '%s' "$1" > nodes.new
     sync nodes.new
     mv nodes.new nodes.conf
 fi
-shift 3
+shift
 exec "$@""#;
 
 /// How a node runs. Whatever else it keeps, it keeps the file of nodes.
@@ -36,23 +32,19 @@ pub(crate) fn server(member: &Member, members: &[Member], settings: &Settings) -
 
 fn command(member: &Member, members: &[Member], settings: &Settings) -> Vec<String> {
     let timeout = settings.get(NODE_TIMEOUT).as_millis();
-    // Clients are sent to names, as by simulated nodes.
     let line = format!(
         "redis-server --port {PORT} --bind 0.0.0.0 --protected-mode no --repl-diskless-sync-delay 0 --cluster-enabled yes \
-         --cluster-config-file nodes.conf --cluster-node-timeout {timeout} --cluster-announce-hostname {} \
-         --cluster-preferred-endpoint-type hostname",
+         --cluster-config-file nodes.conf --cluster-node-timeout {timeout} --cluster-announce-ip {}",
         member.name
     );
-    let ports = format!("{PORT}@{}", PORT + BUS_PORT_ABOVE);
-    let vars = format!("vars currentEpoch {} lastVoteEpoch 0", members.len());
-    let mut rest = vec![lines(member, members), ports, vars];
+    let mut rest = vec![file(member, members)];
     rest.extend(line.split(' ').map(str::to_owned));
     rest.extend(keeping(settings.get(PERSISTENCE)));
     words(WITH_NODES, rest)
 }
 
-/// A line for each node, as this one knows them: each primary with its share of the slots and an epoch of its own.
-fn lines(me: &Member, members: &[Member]) -> String {
+/// The file of nodes of this one: each primary has its share of the slots and an epoch of its own.
+fn file(me: &Member, members: &[Member]) -> String {
     let id = |member: &Member| NodeId::of(&member.name);
     let primaries: Vec<&Member> = members.iter().filter(|member| member.role == Role::Leader).collect();
     let line = |member: &Member| {
@@ -66,9 +58,11 @@ fn lines(me: &Member, members: &[Member]) -> String {
         };
         let myself = if member == me { "myself," } else { "" };
         let epoch = shard + 1;
-        format!("{} {} {myself}{flag} {primary} 0 0 {epoch} connected{slots}", id(member), member.name)
+        let (id, name, bus) = (id(member), &member.name, PORT + BUS_PORT_ABOVE);
+        format!("{id} {name}:{PORT}@{bus} {myself}{flag} {primary} 0 0 {epoch} connected{slots}\n")
     };
-    members.iter().map(line).collect::<Vec<_>>().join("\n")
+    let lines: String = members.iter().map(line).collect();
+    format!("{lines}vars currentEpoch {} lastVoteEpoch 0\n", members.len())
 }
 
 /// What a line of a node's log says of whether it leads its shard.
@@ -97,14 +91,14 @@ mod tests {
             .with(crate::params::SHARD_REPLICAS, 1);
         let topology = Topology { stores: 1, replicated: true };
         let members = RedisCluster::of(3).members(topology, &settings);
-        let file = lines(&members[4], &members);
+        let file = file(&members[4], &members);
         let lines: Vec<&str> = file.lines().collect();
-        assert_eq!(lines.len(), 6);
-        assert!(lines[0].ends_with(" node-1 master - 0 0 1 connected 0-5460"), "{file}");
+        assert!(lines[0].ends_with(" node-1:6379@16379 master - 0 0 1 connected 0-5460"), "{file}");
+        assert_eq!(lines[6], "vars currentEpoch 6 lastVoteEpoch 0");
         let primary = NodeId::of("node-2").to_string();
         assert!(lines[4].contains(" myself,slave ") && lines[4].contains(&primary), "{file}");
         let line = command(&members[0], &members, &settings).join(" ");
-        assert!(line.contains("6379@16379 vars currentEpoch 6 lastVoteEpoch 0 redis-server"), "{line}");
+        assert!(line.ends_with("--cluster-announce-ip node-1 --appendonly no --save "), "{line}");
         assert!(line.contains("--cluster-node-timeout 200 "), "{line}");
     }
 

@@ -1,7 +1,7 @@
 //! The version of Redis, or of Valkey, that a node behaves like, where versions differ.
 //!
-//! A version has what all before it have. Sources: `since` and `history` in `src/commands/*.json` of Redis 7.4 (HEXPIRE and its kin, which are left
-//! out here), 8.4 (DELEX, DIGEST; SET with IFEQ, IFNE, IFDEQ, IFDNE) and of Valkey 8.1 (SET with IFEQ, valkey-io/valkey#1324) and 9.0 (DELIFEQ);
+//! A version has what all before it have. Sources: `since` and `history` in `src/commands/*.json` of Redis 7.4 (HEXPIRE and its kin), 8.0 (HGETEX, HSETEX,
+//! HGETDEL), 8.4 (DELEX, DIGEST; SET with IFEQ, IFNE, IFDEQ, IFDNE) and of Valkey 8.1 (SET with IFEQ, valkey-io/valkey#1324) and 9.0 (DELIFEQ);
 //! Valkey's `src/version.h` for what it says of itself.
 
 /// A version of Redis, or of Valkey, which began as Redis 7.2.
@@ -12,9 +12,9 @@ pub enum Version {
     V7_0,
     /// 7.2: time stands still for a whole script.
     V7_2,
-    /// 7.4.
+    /// 7.4: fields of hashes can end.
     V7_4,
-    /// 8.0.
+    /// 8.0: fields are read, or set, together with their end.
     V8_0,
     /// 8.4: a key is set and deleted on the condition that it has a value.
     V8_4,
@@ -80,6 +80,18 @@ impl Version {
     #[must_use]
     pub fn sets_if_equal(self) -> bool {
         self >= Version::V8_4
+    }
+
+    /// True if fields of hashes can end: HEXPIRE and its kin. Those of Valkey 9.0 are left out.
+    #[must_use]
+    pub fn has_field_ends(self) -> bool {
+        matches!(self, Version::V7_4 | Version::V8_0 | Version::V8_4)
+    }
+
+    /// True if it has HGETEX, HSETEX and HGETDEL as Redis has them.
+    #[must_use]
+    pub fn reads_and_ends_fields(self) -> bool {
+        matches!(self, Version::V8_0 | Version::V8_4)
     }
 
     /// True if SET takes IFNE, IFDEQ and IFDNE.

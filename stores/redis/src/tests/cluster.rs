@@ -206,6 +206,37 @@ fn a_slot_moves_with_its_keys() {
 }
 
 #[test]
+fn a_replica_keeps_what_its_primary_drops_with_a_slot_and_has_it_again_after_a_failover() {
+    World::new(20).run(|host| {
+        Box::pin(async move {
+            let id = |reply: Reply| match reply {
+                Reply::Bulk(id) => String::from_utf8(id).unwrap(),
+                other => panic!("{other:?}"),
+            };
+            host.sleep(ms(1_000)).await;
+            let mut one = Link::to(&host, "node-1", PORT).await;
+            let mut two = Link::to(&host, "node-2", PORT).await;
+            let ids = [id(one.call("CLUSTER MYID").await), id(two.call("CLUSTER MYID").await)];
+            assert_eq!(one.call("SET lock:1 v PX 60000").await, Reply::OK);
+            host.sleep(ms(300)).await;
+            // The slot is taken without its keys, and given back.
+            for (taker, from, to) in [(&mut two, 0, 1), (&mut one, 1, 0)] {
+                for line in [format!("IMPORTING {}", ids[from]), format!("NODE {}", ids[to])] {
+                    assert_eq!(taker.call(&format!("CLUSTER SETSLOT 3430 {line}")).await, Reply::OK);
+                }
+                host.sleep(ms(1_500)).await;
+            }
+            assert_eq!(one.call("CLUSTER COUNTKEYSINSLOT 3430").await, Reply::Integer(0));
+            let mut replica = Link::to(&host, "replica-1-1", PORT).await;
+            assert_eq!(replica.call("CLUSTER COUNTKEYSINSLOT 3430").await, Reply::Integer(1));
+            assert_eq!(replica.call("CLUSTER FAILOVER FORCE").await, Reply::OK);
+            host.sleep(ms(3_000)).await;
+            assert_eq!(replica.call("GET lock:1").await, Reply::text("v"));
+        })
+    });
+}
+
+#[test]
 fn while_a_slot_moves_its_keys_are_asked_for_where_they_are() {
     World::new(8).run(|host| {
         Box::pin(async move {

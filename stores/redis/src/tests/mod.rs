@@ -4,6 +4,7 @@ mod cluster;
 mod commands;
 mod data;
 mod failover;
+mod field_ends;
 mod hostile;
 mod lua;
 mod planned;

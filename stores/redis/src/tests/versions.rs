@@ -11,23 +11,23 @@ use crate::protocol::resp::Reply;
 use crate::server::node::{Node, SessionId};
 use crate::server::version::Version;
 
-struct Bench {
-    node: Node,
+pub(super) struct Bench {
+    pub(super) node: Node,
     session: SessionId,
-    now: WallTime,
-    events: Vec<What>,
-    writes: String,
+    pub(super) now: WallTime,
+    pub(super) events: Vec<What>,
+    pub(super) writes: String,
 }
 
 impl Bench {
-    fn of(version: Version) -> Bench {
+    pub(super) fn of(version: Version) -> Bench {
         let mut node = Node::default();
         node.store.version = version;
         let session = node.connect("client");
         Bench { node, session, now: WallTime(EPOCH_NS), events: Vec::new(), writes: String::new() }
     }
 
-    fn run(&mut self, line: &str) -> Reply {
+    pub(super) fn run(&mut self, line: &str) -> Reply {
         let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
         let mut out = Vec::new();
         let outcome = self.node.execute(self.now, self.session, &words, &mut out);

@@ -41,7 +41,7 @@ fn a_replica_serves_after_one_to_one_and_a_half_node_timeouts_and_an_election() 
         until(&mut net, |net| !net.node(3).is_replica() && net.node(3).is_up)
     });
     assert!(least >= TIMEOUT + 500, "{least}");
-    assert!(most <= TIMEOUT * 3 / 2 + 2_000, "{most}");
+    assert!(most <= TIMEOUT * 3 / 2 + 2_200, "{most}");
 }
 
 #[test]
@@ -60,15 +60,15 @@ fn a_primary_that_is_started_anew_refuses_for_two_seconds() {
 fn a_primary_that_comes_back_from_the_minority_refuses_for_a_node_timeout() {
     let (least, most) = spans("heal", |seed| {
         let mut net = net(seed);
-        // Its replica is on its side, so that nobody can take its place.
-        net.cut_off(&[0, 3]);
+        // All others stand still, as real ones do at SIGSTOP, so that nobody takes its place.
+        net.stopped = (1..6).collect();
         net.run(2 * TIMEOUT + seed.cast_signed() * 7);
         assert!(!net.node(0).is_up);
-        net.cut.clear();
+        net.go_on();
         let span = until(&mut net, |net| net.node(0).is_up);
         assert_eq!(net.promoted, []);
         span
     });
     assert!(least >= TIMEOUT - 101, "{least}");
-    assert!(most <= TIMEOUT + 1_000, "{most}");
+    assert!(most <= TIMEOUT + 300, "{most}");
 }

@@ -18,6 +18,15 @@ enum Event {
     Lost { node: usize, link: BusLink },
 }
 
+impl Event {
+    /// The node that it happens to.
+    fn node(&self) -> usize {
+        match self {
+            Event::Connected { node, .. } | Event::Bytes { node, .. } | Event::Lost { node, .. } => *node,
+        }
+    }
+}
+
 /// Three primaries, then a replica of each.
 pub(super) struct Net {
     pub(super) now: i64,
@@ -28,6 +37,9 @@ pub(super) struct Net {
     /// The other end of each link.
     ends: BTreeMap<(usize, BusLink), (usize, BusLink)>,
     pub(super) cut: BTreeSet<(usize, usize)>,
+    /// Those that stand still: what comes to them waits, and their links stay.
+    pub(super) stopped: BTreeSet<usize>,
+    held: Vec<Event>,
     queue: BTreeMap<(i64, u64), Event>,
     events: u64,
     random: Stream,
@@ -68,6 +80,8 @@ impl Net {
             ids,
             ends: BTreeMap::new(),
             cut: BTreeSet::new(),
+            stopped: BTreeSet::new(),
+            held: Vec::new(),
             queue: BTreeMap::new(),
             events: 0,
             random: Seed(seed).stream("net"),
@@ -151,9 +165,13 @@ impl Net {
                 && at <= self.now
             {
                 let event = self.queue.remove(&(at, nth)).unwrap();
-                self.handle(event);
+                if self.stopped.contains(&event.node()) {
+                    self.held.push(event);
+                } else {
+                    self.handle(event);
+                }
             }
-            for node in 0..6 {
+            for node in (0..6).filter(|node| !self.stopped.contains(node)).collect::<Vec<_>>() {
                 // Their beats are at different points of the period.
                 if (self.now + 17 * node as i64) % 101 == 0 {
                     self.with(node, Cluster::beat);
@@ -161,6 +179,14 @@ impl Net {
                 }
             }
             self.now += 1;
+        }
+    }
+
+    /// Has all go on that stand still, with what has come meanwhile.
+    pub(super) fn go_on(&mut self) {
+        self.stopped.clear();
+        for event in std::mem::take(&mut self.held) {
+            self.schedule(event);
         }
     }
 

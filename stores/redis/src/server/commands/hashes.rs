@@ -23,6 +23,8 @@ pub(crate) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
     let mut hash = store.make::<Fields>(args[1])?;
     let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
+    // A field that is set anew lasts.
+    args[2..].chunks_exact(2).for_each(|pair| hash.value.set_end(pair[0], None));
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(new)
@@ -123,8 +125,12 @@ pub(crate) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, R
     let sum = value.plus(by).ok_or(Reply::error("ERR increment would produce NaN or Infinity"))?;
     let text = sum.text().into_bytes();
     hash.set(args[2], &text);
+    let end = hash.value.end(args[2]);
     store.changed(b'h', "hincrbyfloat", args[1]);
     store.propagate(&[b"HSET", args[1], args[2], &text]);
+    if let Some(end) = end {
+        store.propagate(&[b"HPEXPIREAT", args[1], &digits(end), b"FIELDS", b"1", args[2]]);
+    }
     Ok(Reply::Bulk(text))
 }
 

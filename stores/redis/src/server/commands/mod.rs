@@ -17,6 +17,7 @@ pub(crate) mod debug;
 pub(crate) mod expiry;
 pub(crate) mod extended;
 mod facts;
+pub(crate) mod field_ends;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod keys;

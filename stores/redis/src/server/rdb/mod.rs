@@ -76,5 +76,6 @@ mod kind {
     pub(super) const HASH_LISTPACK: u8 = 16;
     pub(super) const SORTED_SET_LISTPACK: u8 = 17;
     pub(super) const LIST_QUICKLIST_2: u8 = 18;
+    pub(super) const HASH_METADATA: u8 = 24;
     pub(super) const STREAM_2: u8 = 19;
 }

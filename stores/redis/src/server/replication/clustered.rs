@@ -6,6 +6,7 @@ use picklock_model::trace::What;
 use crate::server::cluster::{Act, Cluster, Local, NodeId};
 use crate::server::node::{LinkState, Node, Pause};
 use crate::server::store::{Access, Effects};
+use crate::server::version::Version;
 
 impl Node {
     /// What this node says of itself in the cluster.
@@ -68,14 +69,18 @@ impl Node {
         }
     }
 
-    /// Deletes the keys of a slot that another node has now.
+    /// Deletes the keys of a slot that another node has now. Before 7.2 nobody hears of it (redis/redis#11084): a replica and the append-only
+    /// file keep the keys, and have them again if the slot comes back and the node is lost.
     fn drop_keys(&mut self, slot: u16) {
+        let says_so = self.store.version >= Version::V7_2;
         let access = std::mem::replace(&mut self.store.access, Access::Stream);
         self.store.selected = 0;
         for key in self.keys_in(slot, usize::MAX) {
             self.store.remove(&key);
-            self.store.propagate(&[b"DEL", &key]);
-            self.store.changed(b'g', "del", &key);
+            if says_so {
+                self.store.propagate(&[b"DEL", &key]);
+                self.store.touched(0, &key);
+            }
         }
         self.store.access = access;
         self.digest_changes();

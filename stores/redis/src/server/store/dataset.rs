@@ -44,6 +44,8 @@ pub struct Store {
     pub(super) databases: Box<[Entries; DATABASES]>,
     /// How many entries of all databases have an expiry.
     pub(super) volatile: usize,
+    /// True once a field of a hash was given an end.
+    pub(super) field_ends: bool,
     /// The database of the command at hand, below [`DATABASES`].
     pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
@@ -105,10 +107,10 @@ impl Store {
         self.current().is_empty()
     }
 
-    /// True while some key has an expiry.
+    /// True while some key has an expiry, and since a field of a hash had one.
     #[must_use]
     pub fn has_volatile(&self) -> bool {
-        self.volatile > 0
+        self.volatile > 0 || self.field_ends
     }
 
     /// The entries of all databases, dead ones included, by database and key.
@@ -267,6 +269,7 @@ impl Store {
     pub fn put(&mut self, key: &[u8], mut entry: Entry) {
         entry.used = self.first_use();
         self.volatile += usize::from(entry.expires.is_some());
+        self.field_ends |= matches!(&entry.value, Value::Hash(fields) if fields.first_end().is_some());
         let record = match self.databases[self.selected].get_mut(key) {
             Some(old) => {
                 entry.record |= old.record;
@@ -385,6 +388,7 @@ impl Store {
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
+        self.field_ends |= other.field_ends;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {
                 entry.encode(&self.thresholds);
