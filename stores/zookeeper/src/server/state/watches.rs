@@ -111,6 +111,9 @@ impl Table {
     }
 }
 
+/// The watches of a table that a kind means: none of them, those of any mode (`Some(None)`), or those of one.
+type Meant = Option<Option<Mode>>;
+
 impl Watches {
     pub(crate) fn new(version: Version) -> Watches {
         let table = || Table { version, ..Table::default() };
@@ -152,7 +155,7 @@ impl Watches {
     }
 
     /// Which watches of children and which of data a kind means: those of a mode, or of any. Up to 3.8 there are no modes among the kinds.
-    fn meant(&self, kind: i32) -> Option<(Option<Option<Mode>>, Option<Option<Mode>>)> {
+    fn meant(&self, kind: i32) -> Option<(Meant, Meant)> {
         let once = (self.version == Version::V39).then_some(Mode::Once);
         match kind {
             watch_kind::CHILDREN => Some((Some(once), None)),
