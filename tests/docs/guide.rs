@@ -105,9 +105,11 @@ fn accept(here: &Path, line: &str) -> Result<bool, String> {
     let has = |args: &[String], option: &str| args.iter().any(|arg| arg == option);
     let into = args.iter().position(|arg| arg.starts_with('>')).map(|at| args.split_off(at).concat());
     match args[0].as_str() {
-        // One ends on request only, one fetches packages; and pairs come after thousands of runs with one hit.
+        // One ends on request only, one fetches packages; pairs come after thousands of runs with one hit, and so does a fault that is kept.
         "serve" | "museum" => return understand(here, &args, line).map(|()| true),
-        "explore" if has(&args, "--pairs") => return understand(here, &args, line).map(|()| true),
+        "explore" if has(&args, "--pairs") || has(&args, "--keep") => {
+            return understand(here, &args, line).map(|()| true);
+        }
         "run" | "compare" => args.extend(["--budget", "1ns"].map(str::to_owned)),
         "explore" if !has(&args, "--place") => {
             args.extend(["--design", "single", "--fault", "stall"].map(str::to_owned));

@@ -323,3 +323,27 @@ fn etcd_s_mutex_in_go_is_as_expected() {
             .is_as_expected();
     }
 }
+
+/// Nothing has to be installed for members that are simulated.
+#[test]
+fn locks_on_simulated_members_are_as_expected() {
+    for (params, command, ttl) in [
+        ("topology=simulated-etcd:3", "@/go/etcd mutex", "ttl=2s"),
+        ("topology=simulated-zookeeper:3", "@/python/bin/python %/kazoo_lock.py", "ttl=4s"),
+    ] {
+        Adapter { params, command, ttl, renews: Some("") }.is_as_expected();
+    }
+}
+
+#[test]
+fn clients_of_a_cluster_are_as_expected() {
+    for (command, renews) in [
+        ("@/python/bin/python %/redis_py.py", "renew=yes"),
+        ("node @/node/ioredis.js", "renew=yes"),
+        ("@/go/redislock", "renew=yes"),
+        ("@/go/rueidislock", ""),
+    ] {
+        Adapter { params: "topology=cluster:3", renews: Some(renews), ..Adapter::on_redis(1, command) }
+            .is_as_expected();
+    }
+}
