@@ -3,6 +3,8 @@
 //! Over the pipe the same client's and server's side of HTTP/2 carry the same messages between two tasks. The server has a key to answer with and
 //! nothing else: there is no network, no clock, no log and no trace around it, and no simulation of these calls can be faster.
 
+#![expect(clippy::disallowed_methods, reason = "the tasks of a pipe are on no host")]
+
 use bytes::{BufMut as _, Bytes, BytesMut};
 use h2::client::SendRequest;
 use h2::server::SendResponse;
