@@ -96,7 +96,7 @@ fn is_as_expected(command: &'static str, stores: u32) {
 macro_rules! java {
     ($folder:literal, $words:literal) => {
         concat!(
-            "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable -Xlog:all=warning:stderr -cp @/",
+            "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -Xlog:disable -Xlog:all=warning:stderr -cp @/",
             $folder,
             "/lib/*:@/",
             $folder,

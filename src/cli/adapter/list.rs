@@ -71,7 +71,7 @@ const GO_ALONE: Project = Project {
 };
 
 /// Without the files by which JVMs of a machine find each other: a run would depend on who else runs there.
-const RUN_JAVA: &str = "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable \
+const RUN_JAVA: &str = "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -Xlog:disable \
                         -Xlog:all=warning:stderr -cp lib/*:adapter.jar {name}";
 
 const JAVA: Project = Project {
