@@ -25,7 +25,6 @@ use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith};
-
 use picklock_judge::invariants::Invariant;
 use picklock_judge::outcome::Finding;
 

@@ -5,7 +5,7 @@
 //! is not is skipped, with a message. By day, those of Java that start slowest are skipped as well, and nothing is
 //! renewed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use picklock_programs::servers;
@@ -306,6 +306,25 @@ fn curator_s_mutex_is_as_expected() {
         let (params, command) = ("topology=zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
         Adapter { params, command, ttl: "ttl=4s", renews: Some("") }.is_as_expected();
     }
+}
+
+/// A session's number is the time at which its server started: the machine was on meanwhile.
+#[test]
+fn a_zookeeper_that_was_restarted_numbers_its_sessions_anew() {
+    let (params, command) = ("topology=zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
+    let adapter = Adapter { params, command, ttl: "ttl=4s", renews: None };
+    let Some(runs) = adapter.runs("").filter(|_| is_installed("zookeeper")) else { return };
+    let mut args = vec!["replay", &runs.spelling, "node-restart", "0", "--full"];
+    // The server is gone for longer than a session lasts, and clients come back with new ones.
+    for set in ["ttl=4s", "clients=2", "power_loss=no", "restart_after=1.3 x ttl..2 x ttl", "horizon=8 x ttl"]
+    {
+        args.extend(["--set", set]);
+    }
+    let output = run_in(directory().path(), &args);
+    let sessions: Vec<&str> =
+        output.stdout.split_whitespace().filter(|word| word.starts_with("0x1000")).collect();
+    let distinct: BTreeSet<&str> = sessions.iter().copied().collect();
+    assert!(sessions.len() > 3 && distinct.len() == sessions.len(), "{sessions:?}: {}", output.stderr);
 }
 
 #[test]
