@@ -10,11 +10,12 @@ use picklock_model::time::WallTime;
 use picklock_sim::disk::Disk;
 
 use crate::protocol::resp::Requests;
-use crate::server::execution::{Command, Run, TABLE};
+use crate::server::execution::{Command, TABLE};
 use crate::server::node::Node;
 use crate::server::snapshot;
 use crate::server::store::{Access, Effects, Store, database};
 use crate::server::stream::Writer;
+use crate::server::version::Version;
 
 /// A file smaller than this is not rewritten, in bytes.
 const REWRITE_MIN: usize = 4 * 1024;
@@ -66,32 +67,32 @@ impl Log {
     }
 
     /// The dataset that the file makes; `None` if there is no file. Dead keys are in it.
-    pub(super) fn load(&self, now: WallTime) -> Option<Store> {
+    pub(super) fn load(&self, version: Version, now: WallTime) -> Option<Store> {
         let (base, increment) = (self.disk.read(self.base), self.disk.read(self.increment));
         if base.is_empty() && increment.is_empty() {
             return None;
         }
         // A base that cannot be read is no file of ours: what was written since then is all that there is.
-        let mut store = snapshot::load(&base, now, false).map(|copy| copy.store).unwrap_or_default();
-        replay(&mut store, &increment, now);
+        let blank = Store::blank(version, now);
+        let mut store = snapshot::load(&base, blank, false)
+            .map_or_else(|_| Store::blank(version, now), |copy| copy.store);
+        replay(&mut store, &increment);
         Some(store)
     }
 }
 
 /// Executes effects as they stand in a file, up to the first that is not complete. Their events are not reported.
-pub(super) fn replay(store: &mut Store, bytes: &[u8], now: WallTime) {
-    store.now = now;
+pub(crate) fn replay(store: &mut Store, bytes: &[u8]) {
     store.access = Access::Stream;
     let mut requests = Requests::default();
     requests.room().extend_from_slice(complete(bytes));
     while let Ok(Some(request)) = requests.take() {
-        let command = TABLE.find(request.args[0]).filter(|command| command.takes(request.args.len()));
-        match command {
-            Some(Command { writes: true, run: Run::Data(run), .. }) => drop(run(store, &request.args)),
+        match TABLE.named(&request.args) {
             Some(Command { name: "select", .. }) => {
                 store.selected = database(request.args[1]).unwrap_or(store.selected);
             }
-            _ => {}
+            Some(command) => command.apply(store, &request.args),
+            None => {}
         }
     }
     store.selected = 0;

@@ -11,10 +11,15 @@ use crate::protocol::resp::{Protocol, Reply, Requests};
 use crate::server::following::Link;
 use crate::server::node::{LinkState, Node, SessionId};
 use crate::server::store::Store;
+use crate::server::version::Version;
 use crate::server::{aof, rdb, snapshot};
 
 /// When everything here happens.
 const NOW: WallTime = WallTime(1_700_000_000_000_000_000);
+
+fn blank() -> Store {
+    Store::blank(Version::default(), NOW)
+}
 
 /// A reader may keep so many times the bytes that it was given, and the room for a read.
 const KEPT_MAX: usize = 4;
@@ -65,8 +70,8 @@ fn encoded(reply: &Reply) -> Vec<u8> {
 /// A file of snapshots. What is loaded can be looked at, and is loaded the same from the snapshot that is made of it.
 pub fn snapshot(bytes: &[u8]) {
     for bytes in [bytes, &unchecked(bytes)] {
-        let _ = snapshot::load(bytes, NOW, true);
-        if let Ok(copy) = snapshot::load(bytes, NOW, false) {
+        let _ = snapshot::load(bytes, blank(), true);
+        if let Ok(copy) = snapshot::load(bytes, blank(), false) {
             look_at(copy.store);
         }
     }
@@ -90,7 +95,8 @@ pub fn payload(bytes: &[u8]) {
 /// The part of an append-only file behind its base.
 pub fn append_only(bytes: &[u8]) {
     let mut store = Store::default();
-    aof::replay(&mut store, bytes, NOW);
+    store.now = NOW;
+    aof::replay(&mut store, bytes);
     look_at(store);
 }
 
@@ -159,8 +165,8 @@ fn look_at(store: Store) {
     let mut node = Node::new(store, None);
     node.store.now = NOW;
     let saved = snapshot::of_node(&node, false);
-    let loaded =
-        snapshot::load(&saved, NOW, false).map(|copy| snapshot::of_node(&Node::new(copy.store, None), false));
+    let loaded = snapshot::load(&saved, blank(), false)
+        .map(|copy| snapshot::of_node(&Node::new(copy.store, None), false));
     assert_eq!(loaded.as_ref(), Ok(&saved), "what was saved is loaded as it was");
     let keys: Vec<Vec<u8>> = node.store.live_keys().map(|(key, _)| key.to_vec()).collect();
     let session = node.connect("client");

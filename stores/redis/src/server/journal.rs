@@ -25,6 +25,7 @@ use crate::server::node::{Node, Upstream};
 use crate::server::setup::Persistence;
 use crate::server::snapshot;
 use crate::server::store::{Effects, Store};
+use crate::server::version::Version;
 
 /// The file that a role is kept in when CONFIG REWRITE was asked for.
 const CONFIG: &str = "redis.conf";
@@ -147,20 +148,22 @@ impl Journal {
     }
 
     /// The dataset at the start of a life: of a primary, or of a replica, which leaves dead keys alone.
-    pub(super) fn restore(&self, now: WallTime, primary: bool) -> Restored {
+    pub(super) fn restore(&self, version: Version, now: WallTime, primary: bool) -> Restored {
         let state = self.state();
         let mut stream = None;
         let found = match &state.file {
-            Some(file) => file.load(now),
+            Some(file) => file.load(version, now),
             // A snapshot is loaded whoever wrote it, as Redis does without an append-only file.
-            None => snapshot::load(&self.disk.read(SNAPSHOT), now, primary).ok().map(|copy| {
-                stream = copy.stream;
-                copy.store
-            }),
+            None => snapshot::load(&self.disk.read(SNAPSHOT), Store::blank(version, now), primary).ok().map(
+                |copy| {
+                    stream = copy.stream;
+                    copy.store
+                },
+            ),
         };
         let mut found = found.unwrap_or_default();
         found.now = now;
-        let events = match state.truth.as_ref().and_then(|truth| truth.load(now)) {
+        let events = match state.truth.as_ref().and_then(|truth| truth.load(version, now)) {
             Some(mut truth) => {
                 let mut events = bury(&mut truth);
                 bury(&mut found);

@@ -9,7 +9,7 @@ pub mod sentinel;
 pub mod store;
 pub mod version;
 
-mod aof;
+pub(crate) mod aof;
 mod catalogue;
 pub(crate) mod cluster;
 mod commands;
@@ -23,8 +23,9 @@ pub(crate) mod rdb;
 mod replication;
 mod serve;
 mod setup;
+mod shebang;
 pub(crate) mod snapshot;
-mod stream;
+pub(crate) mod stream;
 
 use picklock_sim::design::ServerContext;
 

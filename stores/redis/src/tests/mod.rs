@@ -5,6 +5,7 @@ mod commands;
 mod data;
 mod failover;
 mod field_ends;
+mod functions;
 mod hostile;
 mod lua;
 mod planned;

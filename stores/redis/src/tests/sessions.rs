@@ -431,7 +431,7 @@ fn what_redis_takes_and_the_node_does_not_is_an_event_of_the_run() {
     let modelled = |reply: &str| (String::new(), reply.to_owned());
     assert_eq!(lacks("xadd s * a 1"), ("XADD".into(), "-ERR XADD is not modelled\r\n".into()));
     assert_eq!(lacks("XGROUP CREATE s g $").0, "XGROUP CREATE");
-    assert_eq!(lacks("FUNCTION LOAD x").0, "FUNCTION LOAD");
+    assert_eq!(lacks("SCRIPT DEBUG YES").0, "SCRIPT DEBUG");
     assert_eq!(lacks("EVAL return{redis.pcall('PFADD','k','a')} 0").0, "PFADD");
     // What Redis refuses as well.
     assert_eq!(lacks("XADD s"), modelled("-ERR wrong number of arguments for 'xadd' command\r\n"));

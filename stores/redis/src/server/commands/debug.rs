@@ -7,6 +7,7 @@ use super::{number, subcommand_syntax};
 use crate::protocol::resp::{Protocol, Reply};
 use crate::server::node::{Answer, Next, Node, SessionId};
 use crate::server::snapshot;
+use crate::server::store::Store;
 
 pub(crate) fn debug(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
@@ -88,7 +89,8 @@ fn object(node: &mut Node, key: &[u8]) -> Result<Reply, Reply> {
 
 /// Writes the dataset out and reads it again.
 fn reload(node: &mut Node) -> Reply {
-    match snapshot::load(&snapshot::of_node(node, false), node.store.now, !node.is_replica()) {
+    let blank = Store::blank(node.store.version, node.store.now);
+    match snapshot::load(&snapshot::of_node(node, false), blank, !node.is_replica()) {
         Ok(copy) => {
             node.store.replace(copy.store);
             Reply::OK

@@ -3,6 +3,7 @@
 
 mod command;
 mod exec;
+mod functions;
 mod process;
 mod redirect;
 mod row;
@@ -11,5 +12,5 @@ mod scripting;
 mod table;
 mod turn;
 
-pub(crate) use row::{Command, Run};
+pub(crate) use row::Command;
 pub(crate) use table::TABLE;

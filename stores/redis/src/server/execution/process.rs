@@ -8,8 +8,9 @@ use crate::protocol::resp::Reply;
 use crate::server::catalogue::{self, flags};
 use crate::server::node::{
     Answer, Cause, KeptCommand, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Next, Node, OUT_OF_MEMORY, READ_ONLY,
-    SessionId, Sha, only_listens, script_flags,
+    SessionId, Sha, only_listens,
 };
+use crate::server::shebang::script_flags;
 
 /// The treatment of a command.
 enum Admission {
@@ -224,6 +225,10 @@ impl Node {
             "evalsha" | "evalsha_ro" => {
                 args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
             }
+            "fcall" | "fcall_ro" => {
+                let found = args.get(1).and_then(|name| self.store.functions.find(name));
+                found.map(|(library, name)| library.functions[name].flags)
+            }
             _ => None,
         };
         declared.map_or(command.flags, |declared| declared.of_command(command.flags))
@@ -279,10 +284,8 @@ impl Node {
         if self.loading && lacks & flags::LOADING != 0 {
             return Err(Reply::error("LOADING Redis is loading the dataset in memory"));
         }
-        if self.busy.is_some() && !command.is(flags::ALLOW_BUSY) {
-            return Err(Reply::error(
-                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-            ));
+        if let Some(busy) = self.busy.as_ref().filter(|_| !command.is(flags::ALLOW_BUSY)) {
+            return Err(busy.refusal());
         }
         let may_write = writes || flags & flags::MAY_REPLICATE != 0 && SCRIPTS.contains(&command.name);
         if may_write && self.refusals > 0 {

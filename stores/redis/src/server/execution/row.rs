@@ -1,9 +1,11 @@
 //! A row of the table of commands, and the search for one by its name.
 
+use super::functions;
 use crate::protocol::resp::Reply;
 use crate::server::catalogue::{self, flags};
 use crate::server::commands::{OnData, OnServer, unknown, unknown_subcommand, wrong_arity};
 use crate::server::node::{Answer, Node, SessionId};
+use crate::server::store::Store;
 use crate::server::version::Version;
 
 /// A command: a row of the table.
@@ -114,6 +116,11 @@ impl Table {
         Some(command).filter(|command| command.name.len() == name.len())
     }
 
+    /// The row of a command with enough arguments.
+    pub(crate) fn named(&self, args: &[&[u8]]) -> Option<&'static Command> {
+        self.find(args.first()?).filter(|command| command.takes(args.len()))
+    }
+
     /// The name of a command that a client means if Redis takes it and the table does not have it.
     pub(crate) fn lacks(&self, args: &[&[u8]], version: Version) -> Option<String> {
         if self.find(args[0]).is_some() {
@@ -188,6 +195,15 @@ impl Command {
     /// True if it has any of these flags.
     pub(crate) fn is(&self, flags: u32) -> bool {
         self.flags & flags != 0
+    }
+
+    /// Executes an effect, which came by a stream or from a file. Its reply is of no interest: the primary's client got one.
+    pub(crate) fn apply(&self, store: &mut Store, args: &[&[u8]]) {
+        match self.run {
+            Run::Data(run) if self.writes => drop(run(store, args)),
+            _ if self.name == "function" => drop(functions::change(store, args)),
+            _ => {}
+        }
     }
 
     /// True if it takes this many arguments, its name included.

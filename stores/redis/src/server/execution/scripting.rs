@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use crate::protocol::resp::Reply;
 use crate::server::commands::{help, number};
-use crate::server::lua::{self, Commands};
-use crate::server::node::{Answer, Busy, Cause, Next, Node, Script, SessionId, Sha};
+use crate::server::lua::{self, Code, Commands};
+use crate::server::node::{Answer, Busy, BusyFunction, Cause, Next, Node, Script, SessionId, Sha};
+
+type Args<'a> = &'a [&'a [u8]];
 
 const NO_SCRIPT: Reply = Reply::error("NOSCRIPT No matching script. Please use EVAL.");
 
@@ -17,47 +19,42 @@ const COMMANDS: Commands = Commands { call: Node::call_from_script, knows: Node:
 pub(crate) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(run(node, id, (&script, false), keys, rest))
+    Ok(run(node, id, (Code::Script(&script), false), args, (keys, rest)))
 }
 
 pub(crate) fn eval_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(run(node, id, (&script, true), keys, rest))
+    Ok(run(node, id, (Code::Script(&script), true), args, (keys, rest)))
 }
 
 pub(crate) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
-    Ok(run(node, id, (&script, false), keys, rest))
+    Ok(run(node, id, (Code::Script(&script), false), args, (keys, rest)))
 }
 
 pub(crate) fn evalsha_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
-    Ok(run(node, id, (&script, true), keys, rest))
+    Ok(run(node, id, (Code::Script(&script), true), args, (keys, rest)))
 }
 
 fn known(node: &Node, sha: &[u8]) -> Result<Arc<Script>, Reply> {
     Sha::parse(sha).and_then(|sha| node.scripts.get(&sha)).map(Arc::clone).ok_or(NO_SCRIPT)
 }
 
-/// FCALL and FCALL_RO, for a node without libraries of functions.
-pub(crate) fn fcall(_: &mut Node, _: SessionId, _: &[&[u8]]) -> Result<Answer, Reply> {
-    Err(Reply::error("ERR Function not found"))
-}
-
 /// Runs a script, which may be forbidden to write. One that does not end makes the node busy until it is killed; in a transaction it is killed at once.
-fn run(
+pub(super) fn run(
     node: &mut Node,
     id: SessionId,
-    (script, read_only): (&Script, bool),
-    keys: &[&[u8]],
-    args: &[&[u8]],
+    (code, read_only): (Code<'_>, bool),
+    command: Args<'_>,
+    (keys, args): (Args<'_>, Args<'_>),
 ) -> Answer {
     let before = node.store.effects.parts.len();
     let outer = node.enter(true);
-    let ending = lua::run(node, COMMANDS, (script, read_only), keys, args);
+    let ending = lua::run(node, COMMANDS, (code, read_only), keys, args);
     node.enter(outer);
     match ending {
         lua::Ending::Replied { reply, counted } => {
@@ -66,7 +63,15 @@ fn run(
         lua::Ending::Endless(killed) if outer => killed.into(),
         lua::Ending::Endless(killed) => {
             let wrote = node.store.effects.parts.len() > before;
-            node.busy = Some(Busy { session: id, wrote, killed });
+            let owned = |words: Args<'_>| words.iter().map(|word| word.to_vec()).collect();
+            let since_ms = node.store.now_ms();
+            let function = match code {
+                Code::Script(_) => None,
+                Code::Function(_, name) => {
+                    Some(BusyFunction { name: name.to_vec(), command: owned(command) })
+                }
+            };
+            node.busy = Some(Busy { session: id, function, since_ms, wrote, killed });
             // What was watched has kept everybody waiting for as long already.
             let more_ms = if node.config.watch.is_some() { 0 } else { node.config.busy_ms };
             let next = Next::Runaway(more_ms);
@@ -75,14 +80,15 @@ fn run(
     }
 }
 
-/// Ends the script that makes the node busy.
-fn kill(node: &mut Node) -> Result<Reply, Reply> {
+/// Ends the script that makes the node busy, or the function.
+pub(super) fn kill(node: &mut Node, function: bool) -> Result<Reply, Reply> {
     match &node.busy {
         None => Err(Reply::error("NOTBUSY No scripts in execution right now.")),
         Some(Busy { wrote: true, .. }) => Err(Reply::error(
             "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the \
              script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
         )),
+        Some(busy) if busy.function.is_some() != function => Err(busy.refusal()),
         Some(_) => {
             node.end_script();
             Ok(Reply::OK)
@@ -90,11 +96,13 @@ fn kill(node: &mut Node) -> Result<Reply, Reply> {
     }
 }
 
-type Args<'a> = &'a [&'a [u8]];
-
 /// Splits what follows the number of keys.
 fn keys<'a>(args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
-    let count = number(args[2])?;
+    split(number(args[2])?, args)
+}
+
+/// Splits what follows the number of keys, if there are so many.
+pub(super) fn split<'a>(count: i64, args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
     let count = usize::try_from(count).map_err(|_| Reply::error("ERR Number of keys can't be negative"))?;
     let rest = &args[3..];
     rest.split_at_checked(count)
@@ -129,46 +137,9 @@ pub(crate) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
             node.scripts.clear();
             Reply::OK
         }
-        [_, _] if is(b"KILL") => kill(node)?,
+        [_, _] if is(b"KILL") => kill(node, false)?,
         _ if is(b"DEBUG") => return Err(node.store.not_modelled("SCRIPT DEBUG")),
         _ => help("script", node.store.version),
     };
     Ok(reply.into())
 }
-
-/// FUNCTION, for a node without libraries of functions.
-///
-/// Left out on purpose: loading one.
-pub(crate) fn function(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
-    let pair = |name: &str, value: Reply| (Reply::text(name), value);
-    let reply = match () {
-        () if is(b"LIST") => Reply::Array(Vec::new()),
-        () if is(b"STATS") => {
-            let counts =
-                vec![pair("libraries_count", Reply::Integer(0)), pair("functions_count", Reply::Integer(0))];
-            let engines = Reply::Map(vec![pair("LUA", Reply::Map(counts))]);
-            Reply::Map(vec![pair("running_script", Reply::Nil), pair("engines", engines)])
-        }
-        () if is(b"DUMP") => Reply::Bulk(EMPTY_DUMP.to_vec()),
-        () if is(b"FLUSH") => {
-            let good =
-                |mode: &&[u8]| mode.eq_ignore_ascii_case(b"ASYNC") || mode.eq_ignore_ascii_case(b"SYNC");
-            if args.len() > 3 || !args[2..].iter().all(good) {
-                return Err(Reply::error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"));
-            }
-            node.store.propagate(args);
-            Reply::OK
-        }
-        () if is(b"DELETE") => return Err(Reply::error("ERR Library not found")),
-        () if is(b"KILL") => return Err(Reply::error("NOTBUSY No scripts in execution right now.")),
-        () if is(b"RESTORE") && args[2] == EMPTY_DUMP => Reply::OK,
-        () if is(b"RESTORE") => return Err(Reply::error("ERR DUMP payload version or checksum are wrong")),
-        () if is(b"LOAD") => return Err(node.store.not_modelled("FUNCTION LOAD")),
-        () => help("function", node.store.version),
-    };
-    Ok(reply.into())
-}
-
-/// The answer of FUNCTION DUMP about no libraries: version and checksum.
-const EMPTY_DUMP: &[u8] = b"\x0a\x00\x5d\x9b\x5c\x40\x0f\x7f\xa2\xda";

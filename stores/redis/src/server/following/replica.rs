@@ -7,7 +7,7 @@ use picklock_model::time::WallTime;
 
 use super::link::{Introduction, Link, LinkError, LinkEvent};
 use crate::protocol::resp::{Request, Requests};
-use crate::server::execution::{Command, Run, TABLE};
+use crate::server::execution::{Command, TABLE};
 use crate::server::node::{LinkState, Node, PORT};
 use crate::server::snapshot::{self, StreamAt};
 use crate::server::store::{Access, DATABASES, Effects, Store, database};
@@ -85,7 +85,8 @@ impl Node {
                 std::mem::take(&mut self.store.effects)
             }
             LinkEvent::Full { id, offset, copy, acknowledge } => {
-                let copy = snapshot::load(&copy, now, false).map_err(|_| LinkError::Garbage)?;
+                let copy = snapshot::load(&copy, Store::blank(self.store.version, now), false)
+                    .map_err(|_| LinkError::Garbage)?;
                 acknowledged = acknowledge.then_some(offset);
                 resynced = true;
                 self.resync(copy.store, id, offset)
@@ -185,18 +186,16 @@ impl Node {
         } else {
             self.store.selected = upstream.selected;
             self.store.access = Access::Stream;
-            let command = TABLE.find(args.first().copied().unwrap_or_default());
-            match command.filter(|command| command.takes(args.len())) {
-                Some(Command { writes: true, run: Run::Data(run), .. }) => {
-                    // An effect's reply is of no interest: the primary's client got one.
-                    let _ = run(&mut self.store, args);
-                    self.digest_changes();
-                }
+            match TABLE.named(args) {
                 // Messages reach those who listen here as well.
                 Some(Command { name: name @ ("publish" | "spublish"), .. }) => {
                     self.spread(args[1], args[2], *name == "spublish");
                 }
-                _ => {}
+                Some(command) => {
+                    command.apply(&mut self.store, args);
+                    self.digest_changes();
+                }
+                None => {}
             }
         }
     }

@@ -5,6 +5,7 @@ use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
 use super::errors::{Refused, call_error, first_line};
+use super::library;
 use super::task::{with_task, with_words};
 use crate::protocol::resp::{Protocol, Reply};
 use crate::server::node::Sha;
@@ -27,6 +28,8 @@ pub(super) fn define(lua: &Lua, natives: &Table) -> mlua::Result<()> {
     natives.raw_set("acl_check_cmd", lua.create_function(acl_check_cmd)?)?;
     natives.raw_set("random", lua.create_function(random)?)?;
     natives.raw_set("randomseed", lua.create_function(randomseed)?)?;
+    natives.raw_set("compile", lua.create_function(compile)?)?;
+    natives.raw_set("register_function", lua.create_function(library::register)?)?;
     Ok(())
 }
 
@@ -122,23 +125,22 @@ fn randomseed(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     with_task(|task| task.node.store.script_random.seed(seed as i32))
 }
 
-/// Adds the functions that compile code, which sees the same globals as scripts do.
-pub(super) fn define_loaders(lua: &Lua, natives: &Table, globals: &Table) -> mlua::Result<()> {
-    let environment = globals.clone();
-    let compile = move |lua: &Lua, (code, name): (mlua::LuaString, mlua::LuaString)| {
-        let chunk = lua.load(code.as_bytes().to_vec()).set_name(name.to_string_lossy());
-        let chunk = chunk.set_mode(mlua::chunk::ChunkMode::Text).set_environment(environment.clone());
-        match chunk.into_function() {
-            Ok(function) => Ok((Value::Function(function), Value::Nil)),
-            Err(mlua::Error::SyntaxError { message, .. }) => {
-                let message = message.lines().next().unwrap_or_default().to_owned();
-                Ok((Value::Nil, Value::String(lua.create_string(message)?)))
-            }
-            Err(error) => {
-                let text = Reply::Error(first_line(&error).into());
-                Ok((Value::Nil, value(lua, text, Protocol::Two)?))
-            }
+/// Compiles code for a script, which sees these globals.
+fn compile(
+    lua: &Lua,
+    (code, name, globals): (mlua::LuaString, mlua::LuaString, Table),
+) -> mlua::Result<(Value, Value)> {
+    let chunk = lua.load(code.as_bytes().to_vec()).set_name(name.to_string_lossy());
+    let chunk = chunk.set_mode(mlua::chunk::ChunkMode::Text).set_environment(globals);
+    match chunk.into_function() {
+        Ok(function) => Ok((Value::Function(function), Value::Nil)),
+        Err(mlua::Error::SyntaxError { message, .. }) => {
+            let message = message.lines().next().unwrap_or_default().to_owned();
+            Ok((Value::Nil, Value::String(lua.create_string(message)?)))
         }
-    };
-    natives.raw_set("compile", lua.create_function(compile)?)
+        Err(error) => {
+            let text = Reply::Error(first_line(&error).into());
+            Ok((Value::Nil, value(lua, text, Protocol::Two)?))
+        }
+    }
 }

@@ -2,27 +2,35 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 
 use mlua::{
     Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value,
     Variadic, VmState,
 };
 
+use super::admission::admit;
+use super::code::Code;
 use super::convert::{reply, text_field};
-use super::errors::{CHUNK, CallError, call_error, explain, first_line, is_counted, place};
+use super::errors::{CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place};
 use super::task::{self, Commands, with_task};
-use super::{api, call, libs};
+use super::{api, call, library, libs};
 use crate::protocol::resp::Reply;
-use crate::server::node::{Flags, IsOver, MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running, Script, Sha};
+use crate::server::node::{IsOver, Node, Script, Sha};
+use crate::server::shebang::Flags;
+use crate::server::store::{Functions, Library};
 use crate::server::version::Version;
 
 /// So many arguments go to Lua one by one; a list is made of more.
 const FEW: usize = 16;
-/// How many compiled scripts a thread keeps.
+/// How many compiled scripts a thread keeps, and how many libraries before it looks which are gone.
 const COMPILED_MAX: usize = 1_000;
 
 /// After how many steps it is asked whether a script that is watched is to be stopped: some milliseconds.
 const LOOK: u32 = 500_000;
+
+/// After how many steps the code of a library that is loaded has taken too long: Redis gives it half a second.
+const LOAD_STEPS: u32 = 50_000_000;
 
 /// How long a script may run: so many steps, or, if it is watched, until that says so.
 struct Limit {
@@ -53,85 +61,81 @@ pub(crate) fn compile(sha: Sha, body: &[u8]) -> Result<Script, Reply> {
     Ok(script)
 }
 
+/// Loads a library of functions of an admitted name: runs its code, which registers them.
+///
+/// # Errors
+/// The reply to give when it is none.
+pub(crate) fn load(
+    version: Version,
+    code: &[u8],
+    admits: impl FnOnce(&[u8]) -> Result<(), Reply>,
+) -> Result<Arc<Library>, Reply> {
+    let (name, _) = library::split(code)?;
+    admits(&name)?;
+    with_engine(|engine| {
+        let registered = engine.register(version, code)?;
+        if registered.is_empty() {
+            return Err(Reply::error("ERR No functions registered"));
+        }
+        let functions = registered.iter().map(|(name, (function, _))| (name.clone(), function.clone()));
+        let library = Arc::new(Library { name, code: code.to_vec(), functions: functions.collect() });
+        engine.keep(&library, registered);
+        Ok(library)
+    })
+}
+
+/// Loads libraries of functions, of which no two have a name in common.
+///
+/// # Errors
+/// The reply to give when one is none.
+pub(crate) fn load_all(version: Version, codes: &[Vec<u8>]) -> Result<Functions, Reply> {
+    let mut functions = Functions::default();
+    for code in codes {
+        functions.join(load(version, code, |_| Ok(()))?.into(), false)?;
+    }
+    Ok(functions)
+}
+
 /// Runs a script on a node. It may not write if its caller or its own flags say so.
 pub(crate) fn run(
     node: &mut Node,
     commands: Commands,
-    (script, read_only): (&Script, bool),
+    (code, read_only): (Code<'_>, bool),
     keys: &[&[u8]],
     args: &[&[u8]],
 ) -> Ending {
     let ended = with_engine(|engine| {
-        let function = engine.compiled(script)?;
-        let running = admit(script.flags, node, read_only)?;
+        let version = node.store.version;
+        let function = match code {
+            Code::Script(script) => engine.compiled(script)?,
+            Code::Function(library, name) => engine.function(version, library, name)?,
+        };
+        let running = admit(code.flags(), node, read_only)?;
         let selected = node.store.selected;
         libs::json_options::reset();
-        let version = node.store.version;
         let limit = Limit { steps: node.config.script_steps, is_over: node.config.watch_script() };
         task::begin(node, commands, running);
-        let result = engine.call(&function, (version, limit), keys, args);
+        engine.become_version(version);
+        let result = engine.begin_to_count(limit).and_then(|()| match code {
+            Code::Script(_) => engine.call(&function, keys, args),
+            Code::Function(..) => engine.call_function(&function, keys, args),
+        });
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
         if let Some(line) = stopped {
-            let sha = script.sha.hex();
-            let sha = String::from_utf8_lossy(&sha);
+            let (name, chunk, killer) = code.names();
             return Ok(Ending::Endless(Reply::Error(
-                format!("ERR Script killed by user with SCRIPT KILL... script: {sha}, on {CHUNK}:{line}.")
+                format!("ERR Script killed by user with {killer} KILL... script: {name}, on {chunk}:{line}.")
                     .into(),
             )));
         }
         let (ended, value) =
             result.map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
         let counted = is_counted(&value);
-        let reply = if ended { reply(value, protocol) } else { failure(script, &value) };
+        let reply = if ended { reply(value, protocol) } else { failure(code, &value) };
         Ok(Ending::Replied { reply, counted })
     });
     ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
-}
-
-/// The rights of the script on this node, called by a command that may be read-only.
-///
-/// # Errors
-/// The reply to give when it may not.
-fn admit(flags: Flags, node: &Node, read_only: bool) -> Result<Running, Reply> {
-    if !flags.declared {
-        return if node.is_stale() {
-            Err(MASTER_DOWN)
-        } else {
-            Ok(Running { read_only, crosses_slots: true, ..Running::default() })
-        };
-    }
-    if flags.no_cluster && node.cluster.is_some() {
-        return Err(Reply::error("ERR Can not run script on cluster, 'no-cluster' flag is set."));
-    }
-    if node.is_stale() && !flags.allow_stale {
-        return Err(Reply::error(
-            "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag \
-             is not set on the script.",
-        ));
-    }
-    if !flags.no_writes {
-        if node.is_read_only() {
-            return Err(Reply::error("READONLY Can not run script with write flag on readonly replica"));
-        }
-        if read_only {
-            return Err(Reply::error("ERR Can not execute a script with write flag using *_ro command."));
-        }
-        if node.lacks_replicas() {
-            return Err(NOT_ENOUGH_REPLICAS);
-        }
-    }
-    if node.lacks_memory() && !flags.allow_oom && !flags.no_writes {
-        return Err(Reply::error(
-            "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-        ));
-    }
-    Ok(Running {
-        read_only: read_only || flags.no_writes,
-        allows_oom: flags.allow_oom,
-        crosses_slots: flags.crosses_slots,
-        wrote: false,
-    })
 }
 
 fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T, Reply> {
@@ -145,6 +149,9 @@ fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T
     })
 }
 
+/// The functions of a library by name.
+type Callable = BTreeMap<Vec<u8>, Function>;
+
 /// A thread's interpreter.
 struct Engine {
     lua: Lua,
@@ -155,9 +162,17 @@ struct Engine {
     /// As `runner`, with one key, and with two, and the arguments as they are: for the few that most scripts have.
     short_runners: [Function; 2],
     /// Says to scripts what version of Redis this is, and which it said last.
-    become_version: Function,
+    say_version: Function,
     version: Option<Version>,
     compiled: BTreeMap<Sha, Function>,
+    /// The globals that libraries see.
+    library_globals: Table,
+    /// Runs a function of a library with its keys and arguments, as `runner` does.
+    function_runner: Function,
+    /// Runs the code of a library, and gives the text of its failure.
+    loader: Function,
+    /// The functions of each library by name, under the address of the library, which may be gone.
+    libraries: BTreeMap<usize, (Weak<Library>, Callable)>,
 }
 
 impl Engine {
@@ -172,16 +187,20 @@ impl Engine {
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner, with_one, with_two, become_version) = prelude.call((&natives,))?;
-        api::define_loaders(&lua, &natives, &globals)?;
+        let (globals, runner, with_one, with_two, say_version, library_globals, function_runner, loader) =
+            prelude.call((&natives,))?;
         Ok(Engine {
             lua,
             globals,
             runner,
             short_runners: [with_one, with_two],
-            become_version,
+            say_version,
             version: None,
             compiled: BTreeMap::new(),
+            library_globals,
+            function_runner,
+            loader,
+            libraries: BTreeMap::new(),
         })
     }
 
@@ -190,14 +209,7 @@ impl Engine {
             return Ok(compiled.clone());
         }
         let (_, body) = Flags::split(&script.body)?;
-        let chunk = self.lua.load(body).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
-        let function = chunk.set_environment(self.globals.clone()).into_function().map_err(|error| {
-            let text = match &error {
-                mlua::Error::SyntaxError { message, .. } => {
-                    message.lines().next().unwrap_or_default().to_owned()
-                }
-                other => first_line(other),
-            };
+        let function = self.compile(body, CHUNK, &self.globals).map_err(|text| {
             Reply::Error(format!("ERR Error compiling script (new function): {text}").into())
         })?;
         if self.compiled.len() >= COMPILED_MAX {
@@ -207,19 +219,77 @@ impl Engine {
         Ok(function)
     }
 
-    fn call(
-        &mut self,
+    /// Compiles code that sees these globals, or says what is wrong with it.
+    fn compile(&self, code: &[u8], name: &str, globals: &Table) -> Result<Function, String> {
+        let chunk = self.lua.load(code).set_name(name).set_mode(mlua::chunk::ChunkMode::Text);
+        chunk.set_environment(globals.clone()).into_function().map_err(|error| match &error {
+            mlua::Error::SyntaxError { message, .. } => message.lines().next().unwrap_or_default().to_owned(),
+            other => first_line(other),
+        })
+    }
+
+    /// Runs the code of a library for the functions that it registers.
+    fn register(&mut self, version: Version, code: &[u8]) -> Result<library::Registered, Reply> {
+        let (_, body) = library::split(code)?;
+        let failed = |text: String| Reply::Error(text.into());
+        let code = self.compile(body, LIBRARY, &self.library_globals);
+        let code = code.map_err(|text| failed(format!("ERR Error compiling function: {text}")))?;
+        self.become_version(version);
+        library::registered(|| {
+            let failure = self.stop_after(LOAD_STEPS).and_then(|()| self.loader.call::<Option<String>>(code));
+            self.lua.remove_global_hook();
+            match failure {
+                Ok(None) => Ok(()),
+                Ok(Some(text)) => Err(failed(format!("ERR Error registering functions: {text}"))),
+                Err(error) => Err(failed(format!("ERR Error registering functions: {}", first_line(&error)))),
+            }
+        })
+    }
+
+    /// Keeps the functions of a library as long as it is there.
+    fn keep(&mut self, library: &Arc<Library>, registered: library::Registered) {
+        if self.libraries.len() >= COMPILED_MAX {
+            self.libraries.retain(|_, (library, _)| library.strong_count() > 0);
+        }
+        let functions = registered.into_iter().map(|(name, (_, function))| (name, function)).collect();
+        self.libraries.insert(Arc::as_ptr(library).addr(), (Arc::downgrade(library), functions));
+    }
+
+    /// A function of a library, which is loaded anew where another thread has loaded it.
+    fn function(&mut self, version: Version, library: &Arc<Library>, name: &[u8]) -> Result<Function, Reply> {
+        // The address is that of this library and of no other: it is not used again while the weak reference is here.
+        let address = Arc::as_ptr(library).addr();
+        if !self.libraries.contains_key(&address) {
+            let registered = self.register(version, &library.code)?;
+            self.keep(library, registered);
+        }
+        let known = self.libraries.get(&address).and_then(|(_, functions)| functions.get(name));
+        known.cloned().ok_or(Reply::error("ERR Function not found"))
+    }
+
+    /// Says to scripts what version of Redis this is.
+    fn become_version(&mut self, version: Version) {
+        if self.version != Some(version) {
+            self.lua.remove_global_hook();
+            self.version =
+                self.say_version.call::<()>((version.text(), version.number())).ok().map(|()| version);
+        }
+    }
+
+    fn call_function(
+        &self,
         function: &Function,
-        (version, limit): (Version, Limit),
         keys: &[&[u8]],
         args: &[&[u8]],
     ) -> mlua::Result<(bool, Value)> {
-        if self.version != Some(version) {
-            self.lua.remove_global_hook();
-            self.become_version.call::<()>((version.text(), version.number()))?;
-            self.version = Some(version);
-        }
-        self.begin_to_count(limit)?;
+        self.function_runner.call((function, self.list(keys)?, self.list(args)?))
+    }
+
+    fn list(&self, items: &[&[u8]]) -> mlua::Result<Table> {
+        self.lua.create_sequence_from(items.iter().map(|item| string(item)))
+    }
+
+    fn call(&self, function: &Function, keys: &[&[u8]], args: &[&[u8]]) -> mlua::Result<(bool, Value)> {
         let few = || -> Variadic<_> { args.iter().map(|arg| string(arg)).collect() };
         let [with_one, with_two] = &self.short_runners;
         match keys {
@@ -229,8 +299,15 @@ impl Engine {
             }
             _ => {}
         }
-        let list = |items: &[&[u8]]| self.lua.create_sequence_from(items.iter().map(|item| string(item)));
-        self.runner.call((function, list(keys)?, list(args)?))
+        self.runner.call((function, self.list(keys)?, self.list(args)?))
+    }
+
+    /// Stops the code of a library after so many instructions; no pcall is there that could hold it up.
+    fn stop_after(&self, steps: u32) -> mlua::Result<()> {
+        let triggers = HookTriggers::new().every_nth_instruction(steps);
+        self.lua.set_global_hook(triggers, |_, _| {
+            Err(mlua::Error::external(Refused("ERR FUNCTION LOAD timeout".into())))
+        })
     }
 
     /// Begins to count instructions, each of which the machine of Lua takes for one step. Setting the hook anew starts its count anew: how far an endless script gets must not
@@ -272,14 +349,13 @@ fn kill(lua: &Lua) -> mlua::Result<VmState> {
 }
 
 /// The reply to a script that failed with this table: its message, then where it was.
-fn failure(script: &Script, error: &Value) -> Reply {
+fn failure(code: Code<'_>, error: &Value) -> Reply {
     let Value::Table(error) = error else { return Reply::error("ERR execution failure") };
     let message = text_field(error, "err").unwrap_or_else(|| "ERR unknown error".into());
     let line = error.raw_get::<Option<i64>>("line").ok().flatten();
-    let sha = script.sha.hex();
-    let sha = String::from_utf8_lossy(&sha);
+    let (name, chunk, _) = code.names();
     Reply::Error(match line {
-        Some(line) => format!("{message} script: {sha}, on {CHUNK}:{line}.").into(),
+        Some(line) => format!("{message} script: {name}, on {chunk}:{line}.").into(),
         None => message.into(),
     })
 }

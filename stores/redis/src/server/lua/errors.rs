@@ -2,8 +2,9 @@
 
 use mlua::{Lua, Value};
 
-/// The name of every script in Lua's messages.
+/// The name of every script in Lua's messages, and that of every library of functions.
 pub(super) const CHUNK: &str = "@user_script";
+pub(super) const LIBRARY: &str = "@user_function";
 
 /// A command in a script that failed, on its way through Lua.
 #[derive(Debug, thiserror::Error)]
@@ -17,8 +18,7 @@ pub(super) struct CallError(pub(super) String);
 
 /// The error of a library function, which names the place where it was called.
 pub(super) fn call_error(lua: &Lua, text: &str) -> mlua::Error {
-    let line = place(lua, ()).ok().flatten();
-    let place = line.map(|line| format!("{}:{line}: ", &CHUNK[1..])).unwrap_or_default();
+    let place = whereabouts(lua).map(|(chunk, line)| format!("{}:{line}: ", &chunk[1..])).unwrap_or_default();
     mlua::Error::external(CallError(format!("{place}{text}")))
 }
 
@@ -50,18 +50,22 @@ pub(super) fn explain(lua: &Lua, error: mlua::Error) -> mlua::Result<Value> {
 
 /// The line of the script that runs, for an error handler.
 pub(super) fn place(lua: &Lua, (): ()) -> mlua::Result<Option<usize>> {
+    Ok(whereabouts(lua).map(|(_, line)| line))
+}
+
+/// The script or library that runs, and its line.
+fn whereabouts(lua: &Lua) -> Option<(&'static str, usize)> {
     for level in 0.. {
-        let line = lua.inspect_stack(level, |frame| {
-            let ours = frame.source().source.is_some_and(|source| source == CHUNK);
-            if ours { frame.current_line() } else { None }
+        let at = lua.inspect_stack(level, |frame| {
+            let source = frame.source().source?;
+            let chunk = [CHUNK, LIBRARY].into_iter().find(|chunk| source == *chunk)?;
+            Some((chunk, frame.current_line()?))
         });
-        match line {
-            None => return Ok(None),
-            Some(None) => {}
-            Some(line) => return Ok(line),
+        if let Some(found) = at? {
+            return Some(found);
         }
     }
-    Ok(None)
+    None
 }
 
 pub(super) fn first_line(error: &mlua::Error) -> String {

@@ -1,5 +1,6 @@
 -- What scripts see: Redis's globals, read-only, over the functions of the host language.
--- Returns the scripts' global table, three functions that run a script, and one that says what version of Redis this is.
+-- Returns the scripts' global table, three functions that run a script, one that says what version of Redis this is; the global
+-- table of libraries, one function that loads a library, and one that runs a function of it.
 
 local natives = ...
 local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
@@ -137,12 +138,28 @@ local function shown(item)
     return text
 end
 
-local function compiled(code, name)
-    local run, failure = natives.compile(code, name)
-    if run then
-        return run
+-- The functions that compile code, which sees the globals of whoever compiles it.
+local function loaders(globals, environment)
+    local function compiled(code, name)
+        local run, failure = natives.compile(code, name, environment)
+        if run then
+            return run
+        end
+        return nil, failure
     end
-    return nil, failure
+
+    function globals.load(piece, name)
+        local parts = {}
+        repeat
+            local part = piece()
+            parts[#parts + 1] = part
+        until part == nil or part == ""
+        return compiled(concat(parts), name or "=(load)")
+    end
+
+    function globals.loadstring(code, name)
+        return compiled(code, name or code)
+    end
 end
 
 local globals = {
@@ -152,15 +169,6 @@ local globals = {
     xpcall = function(run, handle)
         return xpcall(run, function(failure) return handle(plain(failure)) end)
     end,
-    load = function(piece, name)
-        local parts = {}
-        repeat
-            local part = piece()
-            parts[#parts + 1] = part
-        until part == nil or part == ""
-        return compiled(concat(parts), name or "=(load)")
-    end,
-    loadstring = function(code, name) return compiled(code, name or code) end,
     collectgarbage = function(what) return what == "count" and 64 or 0 end,
     gcinfo = function() return 64 end,
     _VERSION = _VERSION, coroutine = freeze(routines), math = freeze(numbers), redis = freeze(redis),
@@ -169,15 +177,49 @@ local globals = {
 for name, library in pairs(natives.libraries) do
     globals[name] = freeze(library)
 end
+-- What functions of libraries see: no KEYS and ARGV, which they are given as arguments, and nothing for debugging.
+local function_redis = {}
+for name, item in pairs(redis) do
+    function_redis[name] = item
+end
+function_redis.replicate_commands, function_redis.breakpoint, function_redis.debug = nil, nil, nil
+local function_globals = {}
+for name, item in pairs(globals) do
+    function_globals[name] = item
+end
+function_globals.redis = freeze(function_redis)
+
 local environment = freeze(globals)
 globals._G = environment
+loaders(globals, environment)
 getmetatable("").__metatable = freeze({ __index = globals.string })
 
-setmetatable(globals, {
+local function missing(name)
+    return format("Script attempted to access nonexistent global variable '%s'", tostring(name))
+end
+local strict = { __index = function(_, name) error(missing(name), 2) end }
+setmetatable(globals, strict)
+
+-- What the code of a library sees while it is loaded: what is needed to register functions.
+local loading_redis = setmetatable({
+    register_function = natives.register_function, log = natives.log,
+    LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+}, strict)
+local loading_globals = { redis = freeze(loading_redis) }
+
+-- The code of a library has one environment, which shows the one or the other.
+local seen = function_globals
+local library_environment = freeze(setmetatable({}, {
     __index = function(_, name)
-        error(format("Script attempted to access nonexistent global variable '%s'", tostring(name)), 2)
+        local item = seen[name]
+        if item == nil then
+            error(missing(name), 2)
+        end
+        return item
     end,
-})
+}))
+function_globals._G = library_environment
+loaders(function_globals, library_environment)
 
 local function located(failure)
     failure = plain(failure)
@@ -210,8 +252,26 @@ local function run_two(script, first, second, ...)
     return xpcall(script, located)
 end
 
-local function become(version, number)
-    redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = version, number
+local function run_function(callback, keys, argv)
+    return xpcall(function() return callback(keys, argv) end, located)
 end
 
-return environment, run, run_one, run_two, become
+-- Runs the code of a library: nothing, or the text of its failure.
+local function load_library(code)
+    seen = loading_globals
+    local ok, failure = pcall(code)
+    seen = function_globals
+    if ok then
+        return nil
+    end
+    failure = plain(failure)
+    return type(failure) == "table" and failure.err or "ERR " .. tostring(failure)
+end
+
+local function become(version, number)
+    for _, shown in pairs({ redis, function_redis, loading_redis }) do
+        shown.REDIS_VERSION, shown.REDIS_VERSION_NUM = version, number
+    end
+end
+
+return environment, run, run_one, run_two, become, library_environment, run_function, load_library

@@ -22,7 +22,6 @@ mod replication;
 mod scripts;
 mod session;
 mod settings;
-mod shebang;
 mod slots;
 mod slow;
 mod state;
@@ -47,9 +46,8 @@ pub(crate) use replication::{FedReplica, Feeding, Introduced, LinkState, Upstrea
 pub(crate) use scripts::{Running, Script, Sha};
 pub use session::Session;
 pub(crate) use session::{Answers, Transaction, only_listens};
-pub(crate) use shebang::{Flags, script_flags};
 pub(crate) use slow::Slow;
 pub use state::Node;
-pub(crate) use state::{Busy, Pause};
+pub(crate) use state::{Busy, BusyFunction, Pause};
 pub(crate) use stats::Stats;
 pub(crate) use waiting::{acknowledged, synced};

@@ -2,7 +2,7 @@
 
 use data_encoding::HEXLOWER;
 
-use super::shebang::Flags;
+use crate::server::shebang::Flags;
 
 /// A script that a node knows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -90,15 +90,40 @@ pub(crate) struct Pause {
     pub(crate) all: bool,
 }
 
-/// A script that takes too long.
+/// A script that takes too long, or a function.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Busy {
     /// Whose it is.
     pub(crate) session: SessionId,
+    /// The function, if it is one.
+    pub(crate) function: Option<BusyFunction>,
+    /// When it began, in milliseconds of the node's wall clock.
+    pub(crate) since_ms: i64,
     /// True if it has effects: then it cannot be killed.
     pub(crate) wrote: bool,
     /// The reply to its client when it is killed.
     pub(crate) killed: Reply,
+}
+
+/// A function that takes too long.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BusyFunction {
+    /// Its name.
+    pub(crate) name: Vec<u8>,
+    /// The command that called it.
+    pub(crate) command: Vec<Vec<u8>>,
+}
+
+impl Busy {
+    /// The answer to all commands but a few.
+    pub(crate) fn refusal(&self) -> Reply {
+        Reply::error(match self.function {
+            None => "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+            Some(_) => {
+                "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."
+            }
+        })
+    }
 }
 
 /// The function that executes a command of a session: handed in, since the commands stand upon the node.

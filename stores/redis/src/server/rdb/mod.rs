@@ -7,8 +7,7 @@
 //! A decoder trusts no length: what it makes of its input is bounded by what the input holds, so that hostile bytes are
 //! refused and neither panic nor exhaust the memory.
 //!
-//! Left out on purpose: streams and modules, which the node does not have, are refused; libraries of functions are
-//! skipped; strings are not compressed.
+//! Left out on purpose: streams and modules, which the node does not have, are refused; strings are not compressed.
 //!
 //! Source: `rdb.c`, `listpack.c`, `ziplist.c`, `zipmap.c`, `intset.c` of Redis 7.0.
 
@@ -24,8 +23,8 @@ mod payload;
 mod tests;
 mod value;
 
-pub(crate) use file::{Aux, Saved, StreamAt, decode, encode};
-pub(crate) use payload::{dump, restore};
+pub(crate) use file::{Aux, Content, Saved, StreamAt, decode, encode};
+pub(crate) use payload::{dump, dump_libraries, restore, restore_libraries};
 
 /// The version that is written, and the newest that is read.
 const VERSION: u16 = 10;

@@ -37,7 +37,7 @@ fn sorted_set(items: &[(&str, f64)]) -> Value {
 
 #[test]
 fn a_snapshot_of_a_real_server_is_read_in_all_its_encodings() {
-    let (aux, entries) = decode(REAL).unwrap();
+    let Content { aux, entries, .. } = decode(REAL).unwrap();
     assert!(aux.ctime > 1_600_000_000 && aux.stream.is_none() && !aux.aof_base);
     let found: BTreeMap<(u32, String), Value> = entries
         .iter()
@@ -183,8 +183,9 @@ proptest! {
         }).collect::<Vec<_>>();
         let databases = [saved(0), saved(1), saved(2)];
         let databases = (0..).zip(databases.iter().map(|entries| entries.iter().copied()));
-        let file = encode(&aux, databases);
-        prop_assert_eq!(decode(&file), Ok((aux, entries.clone())));
+        let file = encode(&aux, &[b"#!lua name=l"], databases);
+        let libraries = vec![b"#!lua name=l".to_vec()];
+        prop_assert_eq!(decode(&file), Ok(Content { aux, libraries, entries: entries.clone() }));
         for end in 0..file.len() {
             prop_assert!(decode(&file[..end]).is_err());
         }

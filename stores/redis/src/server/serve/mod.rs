@@ -40,7 +40,7 @@ pub(crate) async fn serve(setup: Setup) {
     let primary = journal.kept_role().unwrap_or(primary);
     let cluster = setup.cluster.as_ref().and_then(|cluster| bus::open(&setup, cluster));
     let primary = cluster.as_ref().map_or(primary, bus::primary);
-    let restored = journal.restore(setup.host.wall(), primary.is_none());
+    let restored = journal.restore(setup.own.version, setup.host.wall(), primary.is_none());
     for event in restored.events {
         setup.host.record(Origin::default(), event);
     }

@@ -9,6 +9,7 @@ use picklock_model::trace::What;
 use super::effects::{Change, Effects, Touch};
 use super::entry::{Entry, Kind, Slot, Thresholds};
 use super::fields::Fields;
+use super::functions::Functions;
 use super::policy::Policy;
 use super::random::Random;
 use super::value::Value;
@@ -46,6 +47,8 @@ pub struct Store {
     pub(super) volatile: usize,
     /// True once a field of a hash was given an end.
     pub(super) field_ends: bool,
+    /// The libraries of functions.
+    pub(crate) functions: Functions,
     /// The database of the command at hand, below [`DATABASES`].
     pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
@@ -89,6 +92,11 @@ pub struct Counts {
 }
 
 impl Store {
+    /// An empty dataset of a node of this version, at this time.
+    pub(crate) fn blank(version: Version, now: WallTime) -> Store {
+        Store { version, now, ..Store::default() }
+    }
+
     /// The node's wall clock in milliseconds.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
@@ -389,6 +397,7 @@ impl Store {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
         self.field_ends |= other.field_ends;
+        self.functions = other.functions;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {
                 entry.encode(&self.thresholds);

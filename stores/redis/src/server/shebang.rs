@@ -21,6 +21,31 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// The flags by their names, in Redis's order.
+    fn named(&mut self) -> [(&'static str, &mut bool); 5] {
+        [
+            ("no-writes", &mut self.no_writes),
+            ("allow-oom", &mut self.allow_oom),
+            ("allow-stale", &mut self.allow_stale),
+            ("no-cluster", &mut self.no_cluster),
+            ("allow-cross-slot-keys", &mut self.crosses_slots),
+        ]
+    }
+
+    /// Sets the flag of this name; false if there is none.
+    pub(crate) fn set(&mut self, name: &str) -> bool {
+        let flag = self.named().into_iter().find(|(known, _)| *known == name);
+        flag.map(|(_, flag)| *flag = true).is_some()
+    }
+
+    /// The names of the flags that are set.
+    pub(crate) fn names(mut self) -> impl Iterator<Item = &'static str> {
+        self.named()
+            .map(|(name, flag)| (name, *flag))
+            .into_iter()
+            .filter_map(|(name, set)| set.then_some(name))
+    }
+
     /// Reads the flags, and what is left to compile: the lines after the first, so that lines are counted from there.
     ///
     /// # Errors
@@ -45,16 +70,9 @@ impl Flags {
             };
             // Between two commas there is a flag without a name.
             for name in names.split(',').filter(|_| !names.is_empty()) {
-                match name {
-                    "no-writes" => flags.no_writes = true,
-                    "allow-oom" => flags.allow_oom = true,
-                    "allow-stale" => flags.allow_stale = true,
-                    "no-cluster" => flags.no_cluster = true,
-                    "allow-cross-slot-keys" => flags.crosses_slots = true,
-                    _ => {
-                        let text = format!("ERR Unexpected flag in script shebang: {name}");
-                        return Err(Reply::Error(text.into()));
-                    }
+                if !flags.set(name) {
+                    let text = format!("ERR Unexpected flag in script shebang: {name}");
+                    return Err(Reply::Error(text.into()));
                 }
             }
         }
