@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_experiments_are_read() {
-        assert_eq!(of_experiments(STORES).len(), 21);
+        assert_eq!(of_experiments(STORES).len(), 22);
         let suite = builtin(STORES);
         let apart = |scenario: &Scenario| suite.iter().all(|other| other.name() != scenario.name());
         assert!(

@@ -41,9 +41,20 @@ const DISK_DELAY: Param<OneSpan> = Param {
     doc: "how late a disk syncs",
 };
 
+const NODE_TIMEOUT: Param<OneSpan> = Param {
+    name: "node_timeout",
+    domain: OneSpan { min: Duration::from_millis(1), max: HOUR },
+    default: "0.2 x ttl",
+    doc: "how long a node of a cluster may be silent",
+};
+
+const VERSION: Param<Word> =
+    Param { name: "version", domain: Word(&["7.0", "8.4"]), default: "7.0", doc: "what it behaves like" };
+
 /// The kinds of stores that the built-in scenarios speak of.
 pub const STORES: &[StoreParams] = &[
     StoreParams { kind: "made-up", params: PARAMS },
+    StoreParams { kind: "redis-cluster", params: params![NODE_TIMEOUT, VERSION] },
     StoreParams { kind: "etcd", params: params![DISK] },
     StoreParams { kind: "zookeeper", params: params![DISK] },
     StoreParams { kind: "postgres", params: params![DISK_DELAY] },

@@ -223,10 +223,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// True if an announcement of a Sentinel is about a primary that goes or comes. Votes, epochs and steps in between are
-/// left to the full timeline.
+/// True if an announcement is about a primary that goes or comes, or about slots that move. Votes, epochs and steps in between are left
+/// to the full timeline.
 fn turns(text: &str) -> bool {
-    const TURNS: [&str; 12] = [
+    const TURNS: [&str; 15] = [
         "+sdown master ",
         "-sdown master ",
         "+odown ",
@@ -239,6 +239,9 @@ fn turns(text: &str) -> bool {
         "-odown ",
         "+tilt ",
         "-tilt ",
+        "Pausing writes for slot handoff",
+        "Slot migration failed",
+        "Taking over slots",
     ];
     TURNS.iter().any(|turn| text.starts_with(turn))
 }

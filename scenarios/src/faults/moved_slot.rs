@@ -1,9 +1,11 @@
 //! F21, an operator moves the slots of a cluster while locks in them are held: a node is added, or one has too much to do.
 //!
 //! Clients are sent to the node that gets the slots, key by key. A lock is there when its key is: nothing is lost, unless the node that gets
-//! the slots dies before its replica has the key, too (`importing=dies`).
+//! the slots dies before its replica has the key, too (`importing=dies`). From Redis 8.4 on slots move at once, while the node that had them
+//! lets nobody write, for ten seconds at most. A node that gets them and stands still for longer takes them later all the same, and what was
+//! written meanwhile is lost (`importing=pauses`).
 //!
-//! Source: "Redis cluster specification", redis.io, Live resharding.
+//! Sources: "Redis cluster specification", redis.io, Live resharding; Redis 8.4, `cluster_asm.c`.
 
 use std::time::Duration;
 
@@ -42,14 +44,23 @@ const SLOTS: Param<Counts> = Param {
 
 const IMPORTING: Param<Word> = Param {
     name: "importing",
-    domain: Word(&["lives", "dies"]),
+    domain: Word(&["lives", "dies", "pauses"]),
     default: "lives",
-    doc: "what becomes of a primary that gets slots: if it dies, slots of the first shard alone are moved, to the second, whose primary \
-          dies before its replica has their keys",
+    doc: "what becomes of a primary that gets slots; unless it lives, slots of the first shard alone are moved, to the second, whose \
+          primary dies before its replica has their keys, or stands still for two seconds more than others wait for it (Redis 8.4)",
 };
 
 /// So long after the beginning of the move, in which a slot with a few keys is moved, the primary dies.
 const MOVED: Duration = Duration::from_millis(100);
+
+/// So long after the beginning of the move, slots of 8.4 have their new owner.
+const MIGRATED: Duration = Duration::from_millis(10);
+
+/// For how long a node of 8.4 that hands slots over lets nobody write, at most (cluster-slot-migration-write-pause-timeout).
+const WRITE_PAUSE: Duration = Duration::from_secs(10);
+
+/// So much later the other node takes the slots.
+const LATER: Duration = Duration::from_secs(2);
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let (after, count) = (draw.get(AFTER), draw.get(SLOTS) as u32);
@@ -59,6 +70,14 @@ fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     if draw.get(IMPORTING) == "lives" {
         let shards = Target::Hosts(draw.stores());
         return vec![draw.inject(when(after), shards, moves)];
+    }
+    if draw.get(IMPORTING) == "pauses" {
+        let begun = Duration::from_micros(draw.rng().below(MIGRATED.as_micros() as u64));
+        let stands_still = Action::Pause { lasts: WRITE_PAUSE + LATER };
+        return vec![
+            draw.inject(when(after), Target::LeaderOf(1), moves),
+            draw.inject(when(after + begun), Target::LeaderOf(2), stands_still),
+        ];
     }
     let (exporting, importing, replica) = (Target::LeaderOf(1), Target::LeaderOf(2), Target::FollowerOf(2));
     let (by, restart_after) = (draw.world().ttl, draw.get(RETURN_AFTER));

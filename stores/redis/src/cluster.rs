@@ -11,7 +11,7 @@ use picklock_sim::store::{
     StoreSpec, Topology,
 };
 
-use crate::params::{CLUSTER_PARAMS, NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS};
+use crate::params::{CLUSTER_PARAMS, NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS, VERSION};
 use crate::server::version::Version;
 use crate::server::{CLUSTER_ACTIONS, Own, serve_in_cluster};
 use crate::{PORT, protocol, real};
@@ -21,15 +21,13 @@ use crate::{PORT, protocol, real};
 pub struct RedisCluster {
     /// How many shards it has, each with a primary.
     pub shards: u32,
-    /// The version that the nodes are of.
-    pub version: Version,
 }
 
 impl RedisCluster {
-    /// So many shards of the current version.
+    /// So many shards.
     #[must_use]
     pub fn of(shards: u32) -> RedisCluster {
-        RedisCluster { shards, version: Version::default() }
+        RedisCluster { shards }
     }
 }
 
@@ -116,7 +114,7 @@ impl StoreSpec for RedisCluster {
 
     fn real_server(&self, member: &Member, members: &[Member], settings: &Settings) -> Option<RealServer> {
         // Which version is installed, nobody chooses.
-        (self.version == Version::default()).then(|| real::cluster::server(member, members, settings))
+        (settings.get(VERSION) == VERSION.default).then(|| real::cluster::server(member, members, settings))
     }
 
     fn decode(&self, _: Role, request: bool, bytes: &[u8]) -> Option<String> {
@@ -130,7 +128,8 @@ impl StoreSpec for RedisCluster {
 
 impl SimulatedStore for RedisCluster {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
-        let own = Own { version: self.version, ..Own::default() };
+        let version = Version::named(context.settings.get(VERSION)).unwrap_or_default();
+        let own = Own { version, ..Own::default() };
         Box::pin(serve_in_cluster(context, own))
     }
 }

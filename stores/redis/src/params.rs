@@ -64,4 +64,4 @@ pub(crate) const SHARD_REPLICAS: Param<Count> =
     Param { name: "replicas", domain: Count(0, 8), default: "1", doc: "replicas of each shard of a cluster" };
 
 /// All of those of clusters.
-pub const CLUSTER_PARAMS: &[Param] = params![SHARD_REPLICAS, PERSISTENCE, NODE_TIMEOUT];
+pub const CLUSTER_PARAMS: &[Param] = params![SHARD_REPLICAS, PERSISTENCE, NODE_TIMEOUT, VERSION];

@@ -243,9 +243,11 @@ fn numbered(command: &str) -> impl Iterator<Item = (usize, &'static Fact)> + '_ 
 }
 
 /// The commands and subcommands that came after 7.0, and which versions know them.
-const SINCE: [(&str, Knows); 18] = [
+const SINCE: [(&str, Knows); 20] = [
     ("client|no-touch", |version| version >= Version::V7_2),
     ("client|setinfo", |version| version >= Version::V7_2),
+    ("cluster|migration", Version::moves_slots_at_once),
+    ("cluster|syncslots", Version::moves_slots_at_once),
     ("delex", |version| version == Version::V8_4),
     ("delifeq", |version| version == Version::Valkey9_0),
     ("digest", |version| version == Version::V8_4),
@@ -335,6 +337,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("cluster|keyslot", 3, "stale", [0, 0, 0], "slow", "", ""),
     fact("cluster|links", 2, "stale", [0, 0, 0], "slow", "nondeterministic_output", ""),
     fact("cluster|meet", -4, "admin stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
+    fact("cluster|migration", -4, "admin stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("cluster|myid", 2, "stale", [0, 0, 0], "slow", "", ""),
     fact("cluster|nodes", 2, "stale", [0, 0, 0], "slow", "nondeterministic_output", ""),
     fact("cluster|replicas", 3, "admin stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output", ""),
@@ -346,6 +349,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("cluster|shards", 2, "stale", [0, 0, 0], "slow", "nondeterministic_output", ""),
     fact("cluster|slaves", 3, "admin stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output", ""),
     fact("cluster|slots", 2, "stale", [0, 0, 0], "slow", "nondeterministic_output", ""),
+    fact("cluster|syncslots", -3, "admin stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("command", -1, "loading stale", [0, 0, 0], "slow connection", "nondeterministic_output_order", ""),
     fact("command|count", 2, "loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("command|docs", -2, "loading stale", [0, 0, 0], "slow connection", "nondeterministic_output_order", ""),

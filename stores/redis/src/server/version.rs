@@ -76,6 +76,12 @@ impl Version {
         }
     }
 
+    /// True if slots move with all their keys at once (CLUSTER MIGRATION).
+    #[must_use]
+    pub fn moves_slots_at_once(self) -> bool {
+        self == Version::V8_4
+    }
+
     /// True if SET takes IFEQ.
     #[must_use]
     pub fn sets_if_equal(self) -> bool {

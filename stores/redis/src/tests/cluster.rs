@@ -14,31 +14,32 @@ use picklock_sim::run::{Run, run};
 use picklock_sim::scripted::NoLock;
 
 use super::world::{Link, Script, call, ms};
-use crate::params::{NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS};
+use crate::params::{NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS, VERSION};
 use crate::protocol::resp::Reply;
 use crate::{PORT, RedisCluster};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A cluster of three shards with a replica each.
-struct World {
-    seconds: u64,
-    seed: u64,
-    injections: Vec<Injection>,
+pub(super) struct World {
+    pub(super) seconds: u64,
+    pub(super) seed: u64,
+    pub(super) version: &'static str,
+    pub(super) injections: Vec<Injection>,
 }
 
 impl World {
-    fn new(seconds: u64) -> World {
-        World { seconds, seed: 1, injections: Vec::new() }
+    pub(super) fn new(seconds: u64) -> World {
+        World { seconds, seed: 1, version: VERSION.default, injections: Vec::new() }
     }
 
-    fn at(mut self, ms: u64, target: Target, action: Action) -> World {
+    pub(super) fn at(mut self, ms: u64, target: Target, action: Action) -> World {
         let when = When::At { at_ns: TrueTime(ms * 1_000_000) };
         self.injections.push(Injection { fault: "test".into(), when, target, action });
         self
     }
 
-    fn run(self, script: Script) -> Run {
+    pub(super) fn run(self, script: Script) -> Run {
         let finished = Arc::new(Mutex::new(false));
         let topology = Topology { stores: 1, replicated: true };
         let design = Design::new("test", |_| async { Ok(Client::lock(NoLock)) })
@@ -59,7 +60,8 @@ impl World {
                 store: Settings::default()
                     .with(SHARD_REPLICAS, 1)
                     .with(PERSISTENCE, "none")
-                    .with(NODE_TIMEOUT, TIMEOUT),
+                    .with(NODE_TIMEOUT, TIMEOUT)
+                    .with(VERSION, self.version),
             },
             workload: "test".into(),
             clients: vec![ClientPlan::new("client-1", Vec::new())],
@@ -81,7 +83,7 @@ impl World {
     }
 }
 
-fn happened(run: &Run, host: &str, is: impl Fn(&What) -> bool) -> Vec<u64> {
+pub(super) fn happened(run: &Run, host: &str, is: impl Fn(&What) -> bool) -> Vec<u64> {
     let events = run.trace.events.iter().filter(|event| run.trace.host_name(event.host) == host);
     events.filter(|event| is(&event.what)).map(|event| event.at.0 / 1_000_000).collect()
 }

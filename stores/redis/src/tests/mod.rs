@@ -12,5 +12,6 @@ mod planned;
 mod real;
 mod replication;
 mod sessions;
+mod slot_migration;
 mod versions;
 mod world;

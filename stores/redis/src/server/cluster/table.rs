@@ -29,6 +29,14 @@ impl Cluster {
         }
     }
 
+    /// Takes slots with the highest epoch, without asking anybody, and says so to all.
+    pub(crate) fn take_slots(&mut self, slots: impl Iterator<Item = u16>) {
+        self.bump_epoch();
+        slots.for_each(|slot| self.assign(slot, Some(self.me)));
+        self.announce(false);
+        self.was_changed();
+    }
+
     /// True if this node has the data of that one's slots.
     fn serves_slots_of(&self, owner: NodeId) -> bool {
         owner == self.me || self.myself().primary == Some(owner)

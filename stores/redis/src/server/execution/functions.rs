@@ -146,7 +146,7 @@ fn list(store: &Store, mut args: &[&[u8]]) -> Result<Reply, Reply> {
             }
         };
     }
-    // Redis does not tell capitals from small letters here.
+    // Capitals and small letters are the same here.
     let fits = |name: &[u8]| {
         pattern.is_none_or(|pattern| glob::fits(&pattern.to_ascii_lowercase(), &name.to_ascii_lowercase()))
     };

@@ -213,7 +213,7 @@ impl Node {
     }
 
     /// The keys that a command names.
-    fn keys_of(&self, args: &[&[u8]]) -> Vec<Vec<u8>> {
+    pub(crate) fn keys_of(&self, args: &[&[u8]]) -> Vec<Vec<u8>> {
         let keys = keys(&TABLE, args, self.store.version).unwrap_or_default();
         keys.into_iter().map(|(key, _)| key.to_vec()).collect()
     }

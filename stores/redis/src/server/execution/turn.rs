@@ -45,6 +45,7 @@ impl Node {
         self.stop_tracking(id);
         self.sessions.remove(&id);
         self.lose_replica(id);
+        self.slots_lost(id);
     }
 
     /// Executes a command of a connection when the wall clock shows `now`, and appends the reply to `reply`. What others

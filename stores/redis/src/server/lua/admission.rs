@@ -1,4 +1,4 @@
-//! What a script may do on a node before it begins (Redis 7.0 `script.c`).
+//! The admission of a script on a node, before it begins (Redis 7.0 `script.c`).
 
 use crate::protocol::resp::Reply;
 use crate::server::node::{MASTER_DOWN, NOT_ENOUGH_REPLICAS, Node, Running};

@@ -1,4 +1,4 @@
-//! What is run.
+//! The code that is run: a script, or a function of a library.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -22,6 +22,7 @@ mod replication;
 mod scripts;
 mod session;
 mod settings;
+mod slot_task;
 mod slots;
 mod slow;
 mod state;
@@ -46,6 +47,7 @@ pub(crate) use replication::{FedReplica, Feeding, Introduced, LinkState, Upstrea
 pub(crate) use scripts::{Running, Script, Sha};
 pub use session::Session;
 pub(crate) use session::{Answers, Transaction, only_listens};
+pub(crate) use slot_task::{SlotRanges, SlotState, SlotTask};
 pub(crate) use slow::Slow;
 pub use state::Node;
 pub(crate) use state::{Busy, BusyFunction, Pause};

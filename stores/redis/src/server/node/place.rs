@@ -2,6 +2,7 @@
 
 use super::ids::SessionId;
 use super::replication::{FedReplica, LinkState, Upstream};
+use super::slot_task::SlotState;
 use super::state::{Node, Pause};
 use crate::server::store::Policy;
 
@@ -46,11 +47,14 @@ impl Node {
         self.store.now_ms() / 1000
     }
 
-    /// The pause that is in force: that of CLIENT PAUSE, and while a failover is planned, of all writes without end.
+    /// The pause that is in force: that of CLIENT PAUSE, and while a failover is planned or slots are handed over, of all writes without
+    /// end.
     pub(crate) fn paused(&self) -> Option<Pause> {
-        match &self.replication.failover {
-            None => self.pause,
-            Some(_) => Some(Pause { until_ms: i64::MAX, all: self.pause.is_some_and(|pause| pause.all) }),
+        let hands_over = self.replication.failover.is_some()
+            || self.slot_tasks.current.as_ref().is_some_and(|task| task.state == SlotState::HandedOff);
+        match hands_over {
+            false => self.pause,
+            true => Some(Pause { until_ms: i64::MAX, all: self.pause.is_some_and(|pause| pause.all) }),
         }
     }
 

@@ -15,6 +15,7 @@ use super::queues::Queues;
 use super::replication::{Replication, Upstream};
 use super::scripts::{Script, Sha};
 use super::session::Session;
+use super::slot_task::SlotTasks;
 use super::slow::SlowLog;
 use super::stats::Stats;
 use crate::protocol::resp::{Limits, Reply};
@@ -76,6 +77,8 @@ pub struct Node {
     pub(crate) bus: Vec<Act>,
     /// The keys that are to be sent to another node.
     pub(crate) migration: Option<Box<Migration>>,
+    /// The slots that move from it or to it with all their keys.
+    pub(crate) slot_tasks: Box<SlotTasks>,
     pub(crate) config: Box<Config>,
     pub(crate) stats: Box<Stats>,
     pub(crate) slow: Box<SlowLog>,

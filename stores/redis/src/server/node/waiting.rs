@@ -219,6 +219,11 @@ impl Node {
     /// Executes what was kept during a pause, in the order of coming.
     pub(crate) fn end_pause(&mut self) {
         self.pause = None;
+        self.go_on_writing();
+    }
+
+    /// Executes what was kept during a pause, unless there is still one.
+    pub(crate) fn go_on_writing(&mut self) {
         if self.paused().is_some() {
             return;
         }

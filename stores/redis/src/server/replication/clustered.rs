@@ -33,6 +33,7 @@ impl Node {
             does(cluster);
         }
         self.settle_cluster();
+        self.tend_slots();
         self.serve_ready();
         self.end_turn();
         let effects = std::mem::take(&mut self.store.effects);
@@ -71,7 +72,7 @@ impl Node {
 
     /// Deletes the keys of a slot that another node has now. Before 7.2 nobody hears of it (redis/redis#11084): a replica and the append-only
     /// file keep the keys, and have them again if the slot comes back and the node is lost.
-    fn drop_keys(&mut self, slot: u16) {
+    pub(crate) fn drop_keys(&mut self, slot: u16) {
         let says_so = self.store.version >= Version::V7_2;
         let access = std::mem::replace(&mut self.store.access, Access::Stream);
         self.store.selected = 0;

@@ -159,6 +159,7 @@ impl Node {
 
     /// Puts the effects of a command on this node into the stream.
     pub(crate) fn propagate(&mut self, effects: &Effects) {
+        self.feed_slots(effects);
         if self.replication.upstream.is_none()
             && self.replication.history.is_kept()
             && !effects.writes.is_empty()

@@ -16,5 +16,7 @@ mod copies;
 mod feeds;
 mod planned;
 mod roles;
+mod slot_task;
 
 pub(crate) use feeds::{Fact, shown};
+pub(crate) use slot_task::refused;

@@ -7,7 +7,7 @@ use picklock_sim::host::{Host, Origin};
 use picklock_sim::stream::{ReadHalf, WriteHalf};
 use tokio::io::AsyncReadExt as _;
 
-use crate::protocol::resp::{self, Reply};
+use crate::protocol::resp::{self, Reply, Requests};
 
 /// A connection to another node, or to itself.
 pub(super) struct Caller {
@@ -15,6 +15,8 @@ pub(super) struct Caller {
     read: ReadHalf,
     write: WriteHalf,
     received: Vec<u8>,
+    /// Commands that the other node sends by itself.
+    commands: Requests,
     patience: Duration,
 }
 
@@ -24,7 +26,14 @@ impl Caller {
         let connecting = host.timeout(patience, host.connect(to, port)).await;
         let stream = connecting.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         let (read, write) = stream.into_split();
-        Ok(Caller { host: host.clone(), read, write, received: Vec::new(), patience })
+        Ok(Caller {
+            host: host.clone(),
+            read,
+            write,
+            received: Vec::new(),
+            commands: Requests::default(),
+            patience,
+        })
     }
 
     /// Sends requests in their last form.
@@ -39,11 +48,27 @@ impl Caller {
                 self.received.drain(..len);
                 return Ok(reply);
             }
-            let reading = self.read.read_buf(&mut self.received);
-            let read = self.host.timeout(self.patience, reading).await;
-            if read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
+            self.read().await?;
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<()> {
+        let reading = self.read.read_buf(&mut self.received);
+        let read = self.host.timeout(self.patience, reading).await;
+        match read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next command that the other node sends by itself.
+    pub(super) async fn command(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        loop {
+            self.commands.room().append(&mut self.received);
+            if let Some(request) = self.commands.take().map_err(io::Error::other)? {
+                return Ok(request.args.iter().map(|arg| arg.to_vec()).collect());
             }
+            self.read().await?;
         }
     }
 

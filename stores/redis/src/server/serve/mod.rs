@@ -9,6 +9,7 @@ mod bus;
 mod caller;
 mod connection;
 mod follow;
+mod import;
 mod migration;
 mod move_slot;
 mod server;
@@ -74,6 +75,7 @@ pub(crate) async fn serve(setup: Setup) {
         server.host.spawn(bus::dial(Arc::clone(&server), dials));
         server.host.spawn(bus::listen(Arc::clone(&server)));
         server.host.spawn(bus::beat(Arc::clone(&server)));
+        server.host.spawn(import::imports(Arc::clone(&server)));
     }
     server.host.spawn(tick(Arc::clone(&server)));
     server.host.spawn(follow::follow(Arc::clone(&server)));

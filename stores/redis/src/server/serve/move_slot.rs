@@ -1,4 +1,5 @@
-//! The action that moves slots: what `redis-cli --cluster reshard` does, from the node that has them.
+//! The action that moves slots: what `redis-cli --cluster reshard` does, from the node that has them. From 8.4 on the tool has the other
+//! node import them at once.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,7 +12,10 @@ use super::caller::Caller;
 use super::server::Server;
 use crate::protocol::resp::Reply;
 use crate::server::cluster::{NodeId, Peer, Place, slot_of};
-use crate::server::node::{Next, PORT};
+use crate::server::node::{Next, PORT, SlotState};
+
+/// How often it is asked how far a migration is.
+const ASKED_EVERY: Duration = Duration::from_millis(100);
 
 /// How long each step may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,14 +24,54 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) async fn move_slots(server: Arc<Server>, action: AppliedAction) {
     let Some((me, target, place, slots)) = plan(&server, action.count as usize) else { return };
     let mut reported = false;
+    // The action takes effect when the first key is about to go. A step that fails leaves the slot as it is then, as the tool does.
+    let mut about_to_move = || {
+        if !std::mem::replace(&mut reported, true) {
+            server.host.action_took_effect(&action);
+        }
+    };
+    let at_once = server.shared().node.store.version.moves_slots_at_once();
+    if at_once {
+        if !slots.is_empty() {
+            let _ = migrate(&server, &slots, &place, about_to_move).await;
+        }
+        return;
+    }
     for slot in slots {
-        // The action takes effect when the first key is about to go. A step that fails leaves the slot as it is then, as the tool does.
-        let about_to_move = || {
-            if !std::mem::replace(&mut reported, true) {
-                server.host.action_took_effect(&action);
-            }
-        };
-        let _ = move_slot(&server, slot, me, target, &place, about_to_move).await;
+        let _ = move_slot(&server, slot, me, target, &place, &mut about_to_move).await;
+    }
+}
+
+/// Has the target import slots at once, and waits until it has them or has given up.
+async fn migrate(
+    server: &Server,
+    slots: &[u16],
+    place: &Place,
+    about_to_move: impl FnOnce(),
+) -> io::Result<()> {
+    let mut theirs = Caller::connect(&server.host, &place.host, PORT, PATIENCE).await?;
+    let numbers: Vec<String> = slots.iter().map(u16::to_string).collect();
+    let mut import: Vec<&[u8]> = vec![b"CLUSTER", b"MIGRATION", b"IMPORT"];
+    import.extend(numbers.iter().flat_map(|slot| [slot.as_bytes(), slot.as_bytes()]));
+    about_to_move();
+    let Reply::Bulk(id) = theirs.ask(&import).await? else { return Ok(()) };
+    let until = server.host.monotonic() + PATIENCE;
+    while server.host.monotonic() < until {
+        let status = theirs.ask(&[b"CLUSTER", b"MIGRATION", b"STATUS", b"ID", &id]).await?;
+        if [SlotState::Completed, SlotState::Canceled].iter().any(|state| names(&status, state.name())) {
+            break;
+        }
+        server.host.sleep(ASKED_EVERY).await;
+    }
+    Ok(())
+}
+
+/// True if a reply has this text anywhere.
+fn names(reply: &Reply, text: &str) -> bool {
+    match reply {
+        Reply::Bulk(bytes) => bytes == text.as_bytes(),
+        Reply::Array(items) => items.iter().any(|item| names(item, text)),
+        _ => false,
     }
 }
 

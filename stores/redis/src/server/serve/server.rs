@@ -31,6 +31,8 @@ pub(super) struct Server {
     pub(super) role_changed: Notify,
     /// Notified when a replica has come.
     pub(super) fed: Notify,
+    /// Notified when slots are to be imported.
+    pub(super) imports: Notify,
     /// Notified when the node goes on that did nothing at all.
     goes_on: Notify,
     /// The links of the cluster bus that are to be made.
@@ -85,6 +87,7 @@ impl Server {
             down: Notify::new(),
             role_changed: Notify::new(),
             fed: Notify::new(),
+            imports: Notify::new(),
             goes_on: Notify::new(),
             dials,
         };
@@ -203,6 +206,9 @@ impl Server {
         }
         if !ticked && self.needs_ticks(&shared.node) {
             self.ticks.notify_one();
+        }
+        if shared.node.wants_import() {
+            self.imports.notify_one();
         }
         Some(outcome.next)
     }

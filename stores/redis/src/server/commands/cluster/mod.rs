@@ -3,6 +3,7 @@
 mod args;
 mod change;
 mod migrate;
+mod migration;
 mod show;
 
 pub(crate) use migrate::migrate;
@@ -31,7 +32,7 @@ pub(crate) fn readwrite(node: &mut Node, id: SessionId, _: &[&[u8]]) -> Result<A
     Ok(Reply::OK.into())
 }
 
-pub(crate) fn cluster(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
+pub(crate) fn cluster(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let local = node.local();
     let cluster = of(node)?;
     cluster.at(local);
@@ -92,6 +93,8 @@ pub(crate) fn cluster(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<A
         2 | 3 if is(b"FAILOVER") => change::failover(cluster, args.get(2).copied())?,
         2 | 3 if is(b"RESET") => change::reset(node, args.get(2).copied())?,
         4 | 5 if is(b"MEET") => change::meet(cluster, &args[2..])?,
+        4.. if is(b"MIGRATION") => migration::migration(node, args)?,
+        3.. if is(b"SYNCSLOTS") => return migration::sync_slots(node, id, args),
         3 if is(b"SET-CONFIG-EPOCH") => change::set_epoch(cluster, number(args[2])?)?,
         _ => return Err(super::subcommand_syntax("CLUSTER", args[1])),
     };
