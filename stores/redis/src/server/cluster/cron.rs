@@ -8,7 +8,7 @@ use super::state::{Cluster, Linked};
 
 /// A node pings one of so many others, drawn at random, once in so many beats.
 const CANDIDATES: usize = 5;
-const PING_EVERY: u64 = 10;
+pub(super) const PING_EVERY: u64 = 10;
 
 /// A ping speaks of a tenth of the nodes, and of no fewer than this.
 const GOSSIP_MIN: usize = 3;

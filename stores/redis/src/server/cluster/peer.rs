@@ -37,6 +37,9 @@ pub(crate) struct Peer {
     /// Since when an answer is awaited; 0 if none is.
     pub(crate) ping_sent: i64,
     pub(crate) pong_received: i64,
+    /// By so much its first answer counts as older: a cluster that is there at the start has run for a while, and its nodes do not ping each
+    /// other in step.
+    pub(super) aged: i64,
     pub(crate) data_received: i64,
     /// When one of its replicas was last voted for.
     pub(crate) voted_at: i64,

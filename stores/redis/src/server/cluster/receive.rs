@@ -114,7 +114,7 @@ impl Cluster {
     fn answered(&mut self, id: NodeId) {
         let (now, timeout) = (self.now(), self.settings.node_timeout);
         let Some(peer) = self.peers.get_mut(&id) else { return };
-        peer.pong_received = now;
+        peer.pong_received = now - std::mem::take(&mut peer.aged);
         peer.ping_sent = 0;
         peer.meets = false;
         if peer.is_suspected {

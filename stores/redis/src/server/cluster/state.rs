@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use picklock_model::seed::{Seed, Stream};
 
 use super::act::{Act, Local};
+use super::cron::PING_EVERY;
 use super::ids::{BusLink, NodeId};
 use super::message::Body;
 use super::peer::{Peer, Place};
@@ -160,12 +161,14 @@ impl Cluster {
         settings: Settings,
         seed: Seed,
     ) -> Cluster {
+        let mut random = seed.stream("cluster");
         let places = nodes.iter().map(|(id, place, ..)| (*id, place.clone())).collect();
         let current_epoch = nodes.len() as u64;
         let mut peers = BTreeMap::new();
         for (nth, (id, place, primary, slots)) in (1..).zip(nodes) {
             let config_epoch = if primary.is_none() { nth } else { 0 };
-            peers.insert(id, Peer { slots, config_epoch, ..Peer::new(place, primary) });
+            let aged = random.below(settings.node_timeout.unsigned_abs() / 2 + 1).cast_signed();
+            peers.insert(id, Peer { slots, config_epoch, aged, ..Peer::new(place, primary) });
         }
         let followed: Vec<NodeId> = peers.values().filter_map(|peer| peer.primary).collect();
         for id in followed {
@@ -192,7 +195,7 @@ impl Cluster {
             // It has run for a while.
             began: Some(i64::MIN / 2),
             minority_at: 0,
-            iteration: 0,
+            iteration: random.below(PING_EVERY),
             local: Local::default(),
             suspected: 0,
             links: BTreeMap::new(),
@@ -200,7 +203,7 @@ impl Cluster {
             acts: Vec::new(),
             last_link: 0,
             is_dirty: false,
-            random: seed.stream("cluster"),
+            random,
             sent: [0; Body::KINDS.len()],
             received: [0; Body::KINDS.len()],
         }

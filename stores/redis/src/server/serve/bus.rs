@@ -76,10 +76,11 @@ impl Node {
     }
 }
 
-/// Looks after the others ten times a second.
+/// Looks after the others ten times a second: nodes are not in step.
 pub(super) async fn beat(server: Arc<Server>) {
-    let born = server.host.monotonic();
-    for nth in 1.. {
+    let phase = server.host.rng().below(BEAT.as_nanos() as u64);
+    let born = server.host.monotonic() + Duration::from_nanos(phase);
+    for nth in 0.. {
         server.host.sleep_until(born + BEAT * nth).await;
         server.awake().await;
         server.in_cluster(Cluster::beat);
