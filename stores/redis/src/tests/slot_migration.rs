@@ -56,6 +56,10 @@ fn a_slot_moves_with_its_lock() {
             // Nobody waits for anything any more.
             assert_eq!(call(&host, "node-1", "SET {a}lock v").await, Reply::error("MOVED 15495 node-3:6379"));
             assert_eq!(call(&host, "node-1", "SET {lock:9}x v").await, Reply::OK);
+            // The new owner looks at its clients though it had nothing to look at before.
+            let began = host.monotonic();
+            assert_eq!(call(&host, "node-2", "BLPOP {lock:1}q 1").await, Reply::NilArray);
+            assert!((1_000..1_300).contains(&host.monotonic().since(began).as_millis()));
         })
     });
 }
@@ -194,4 +198,53 @@ fn a_destination_that_is_late_takes_slots_that_were_written_to_meanwhile() {
         lost += u32::from(late && gone.first().is_some_and(|at| *at > 15_000));
     }
     assert!(lost > 0);
+}
+
+#[test]
+fn three_shards_that_move_slots_to_one_another_do_so_in_turn() {
+    let moves = || Action::Own { name: "move-slot".to_owned(), count: 1 };
+    let mut world = world(25);
+    for shard in 1..=3 {
+        world = world.at(3_000, Target::LeaderOf(shard), moves());
+    }
+    world.run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            for (node, key) in [("node-1", "lock:1"), ("node-2", "foo{}{bar}"), ("node-3", "lock:2")] {
+                assert_eq!(call(&host, node, &format!("SET {key} v PX 60000")).await, Reply::OK);
+            }
+            host.sleep(ms(12_000)).await;
+            for (node, key) in [("node-2", "lock:1"), ("node-3", "foo{}{bar}"), ("node-1", "lock:2")] {
+                assert_eq!(call(&host, node, &format!("GET {key}")).await, Reply::text("v"), "{key}");
+            }
+        })
+    });
+}
+
+#[test]
+fn a_task_that_is_cancelled_leaves_nothing_and_a_new_one_begins() {
+    world(12).run(|host| {
+        Box::pin(async move {
+            host.sleep(ms(500)).await;
+            assert_eq!(call(&host, "node-1", "SET lock:1 v PX 60000").await, Reply::OK);
+            // Nothing is imported while nobody may write.
+            assert_eq!(call(&host, "node-2", "CLIENT PAUSE 2000 WRITE").await, Reply::OK);
+            assert!(matches!(
+                call(&host, "node-2", "CLUSTER MIGRATION IMPORT 3430 3430").await,
+                Reply::Bulk(_)
+            ));
+            host.sleep(ms(1_000)).await;
+            assert_eq!(task(&host, "node-2", "state").await, "none");
+            assert_eq!(call(&host, "node-2", "CLUSTER MIGRATION CANCEL ALL").await, Reply::Integer(1));
+            assert_eq!(task(&host, "node-2", "state").await, "canceled");
+            assert_eq!(call(&host, "node-2", "CLIENT UNPAUSE").await, Reply::OK);
+            assert_eq!(call(&host, "node-2", "CLUSTER COUNTKEYSINSLOT 3430").await, Reply::Integer(0));
+            assert!(matches!(
+                call(&host, "node-2", "CLUSTER MIGRATION IMPORT 3430 3430").await,
+                Reply::Bulk(_)
+            ));
+            host.sleep(ms(1_000)).await;
+            assert_eq!(call(&host, "node-2", "GET lock:1").await, Reply::text("v"));
+        })
+    });
 }

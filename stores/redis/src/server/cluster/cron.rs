@@ -4,11 +4,10 @@ use super::act::Act;
 use super::ids::{BusLink, NodeId};
 use super::message::{Body, Gossip, Header, Message};
 use super::peer::Peer;
-use super::state::{Cluster, Linked};
+use super::state::{Cluster, Linked, PING_EVERY};
 
-/// A node pings one of so many others, drawn at random, once in so many beats.
+/// A node pings one of so many others, drawn at random.
 const CANDIDATES: usize = 5;
-pub(super) const PING_EVERY: u64 = 10;
 
 /// A ping speaks of a tenth of the nodes, and of no fewer than this.
 const GOSSIP_MIN: usize = 3;

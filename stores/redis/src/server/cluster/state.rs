@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use picklock_model::seed::{Seed, Stream};
 
 use super::act::{Act, Local};
-use super::cron::PING_EVERY;
 use super::ids::{BusLink, NodeId};
 use super::message::Body;
 use super::peer::{Peer, Place};
 use super::slot::Slots;
+
+/// A node pings one of the others, drawn at random among a few, once in so many beats.
+pub(super) const PING_EVERY: u64 = 10;
 
 /// The parameters of a node's part in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub(crate) fn change(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
     let reply = match () {
         () if is(b"LOAD") => load(store, &args[2..])?,
-        () if is(b"DELETE") && store.functions.remove(args[2]) => Reply::OK,
+        () if is(b"DELETE") && args.get(2).is_some_and(|name| store.functions.remove(name)) => Reply::OK,
         () if is(b"DELETE") => return Err(Reply::error("ERR Library not found")),
         () if is(b"FLUSH") => {
             let modes: [&[u8]; 2] = [b"ASYNC", b"SYNC"];
@@ -94,7 +94,8 @@ fn load(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let (flush, replace) = match &args[3..] {
+    let [_, _, payload, policy @ ..] = args else { return Err(subcommand_syntax("FUNCTION", args[1])) };
+    let (flush, replace) = match policy {
         [] => (false, false),
         [policy] if policy.eq_ignore_ascii_case(b"APPEND") => (false, false),
         [policy] if policy.eq_ignore_ascii_case(b"REPLACE") => (false, true),
@@ -106,7 +107,7 @@ fn restore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
         }
         _ => return Err(subcommand_syntax("FUNCTION", args[1])),
     };
-    let codes = rdb::restore_libraries(args[2]).map_err(Reply::error)?;
+    let codes = rdb::restore_libraries(payload).map_err(Reply::error)?;
     let libraries = lua::load_all(store.version, &codes)?;
     if flush {
         store.functions.clear();

@@ -295,6 +295,7 @@ impl Node {
         if let Some(pause) = self.paused()
             && (pause.all || writes || flags & flags::MAY_REPLICATE != 0)
             && !self.is_fed(id)
+            && !self.is_fed_with_slots(id)
         {
             return Ok(Admission::Postpone);
         }

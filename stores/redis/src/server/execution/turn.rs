@@ -81,11 +81,11 @@ impl Node {
     }
 
     /// The regular work of a node when the wall clock shows `now`: it deletes the keys that are dead, unless it is a
-    /// replica, and answers those who have waited long enough.
+    /// replica or imports some, and answers those who have waited long enough.
     pub fn tick(&mut self, now: WallTime) -> Effects {
         self.at(now);
         self.tend_failover();
-        if !self.is_replica() && self.paused().is_none() && !self.expires_lazily {
+        if !self.is_replica() && self.paused().is_none() && !self.expires_lazily && !self.is_importing() {
             self.store.expire_dead();
             self.digest_changes();
         }

@@ -6,4 +6,4 @@ mod replica;
 mod slots;
 
 pub(crate) use link::{Link, LinkError};
-pub(crate) use slots::{Imported, Importing};
+pub(crate) use slots::{Begun, Imported, Importing};

@@ -54,50 +54,70 @@ impl Node {
         Ok(id)
     }
 
-    /// True if a task is to be begun.
-    pub(crate) fn wants_import(&self) -> bool {
+    /// True if a task is to be begun, or one was ended that the node works on.
+    pub(crate) fn wakes_import(&mut self) -> bool {
+        let is_new = self.slot_tasks.current.as_ref().is_some_and(|task| task.state == SlotState::New);
+        is_new | std::mem::take(&mut self.slot_tasks.was_given_up)
+    }
+
+    /// True while the node works on the task of this name.
+    pub(crate) fn imports(&self, id: &str) -> bool {
         let task = self.slot_tasks.current.as_ref();
-        task.is_some_and(|task| task.state == SlotState::New)
+        task.is_some_and(|task| task.id == id && SlotState::CONNECTED.contains(&task.state))
     }
 
-    /// True if there is a task that has failed, and is to be begun anew.
-    pub(crate) fn retries_import(&mut self) -> bool {
-        let Some(task) =
-            self.slot_tasks.current_in(&[SlotState::Failed]).filter(|task| task.session.is_none())
-        else {
-            return false;
-        };
-        (task.state, task.retries) = (SlotState::New, task.retries + 1);
-        true
+    /// Has a task begin anew that has failed.
+    pub(crate) fn retry_import(&mut self, id: &str) {
+        if let Some(task) = self.slot_tasks.current_in(&[SlotState::Failed]).filter(|task| task.id == id) {
+            (task.state, task.retries) = (SlotState::New, task.retries + 1);
+        }
     }
 
-    /// Begins the task; none if there is nothing to import any more.
-    pub(crate) fn begin_import(&mut self, now: WallTime) -> Option<Importing> {
+    /// Begins the task, if there is one.
+    pub(crate) fn begin_import(&mut self, now: WallTime) -> (Begun, Effects) {
         self.at(now);
+        let begun = self.begin_task();
+        let effects = std::mem::take(&mut self.store.effects);
+        self.propagate(&effects);
+        (begun, effects)
+    }
+
+    fn begin_task(&mut self) -> Begun {
         let now_ms = self.store.now_ms();
-        let slots = self.slot_tasks.current_in(&[SlotState::New])?.slots.clone();
-        let source = self.source_of(&slots);
-        let cluster = self.cluster.as_deref()?;
+        let Some(task) = self.slot_tasks.current_in(&[SlotState::New]).cloned() else {
+            return Begun::Nothing;
+        };
+        if self.paused().is_some() {
+            return Begun::Later;
+        }
+        let source = self.source_of(&task.slots);
+        let Some(cluster) = self.cluster.as_deref() else { return Begun::Nothing };
         let place =
             source.as_ref().ok().and_then(|source| cluster.peers.get(source)).map(|peer| peer.place.clone());
-        let task = self.slot_tasks.current.as_mut()?;
         match (source, place) {
             (Ok(source), Some(place)) if source != cluster.me => {
-                (task.state, task.source, task.started_ms) = (SlotState::Connecting, source, now_ms);
-                Some(Importing { id: task.id.clone(), slots, source: place })
+                // What an earlier attempt has left here would be in the way.
+                self.drop_imported(&task);
+                if let Some(task) = self.slot_tasks.current.as_mut() {
+                    (task.state, task.source, task.started_ms) = (SlotState::Connecting, source, now_ms);
+                }
+                Begun::Importing(Importing { id: task.id, slots: task.slots, source: place })
             }
             (source, _) => {
                 let why = source.err().unwrap_or_else(|| "slots owned by myself now".to_owned());
-                task.error = format!("Cancelled due to {why}");
+                self.slots_failed(&format!("Cancelled due to {why}"));
                 self.slot_tasks.end(SlotState::Canceled, now_ms);
-                None
+                Begun::Nothing
             }
         }
     }
 
-    /// A command of the source: a key, a change, or a word about how far it is. True once the slots are this node's.
-    pub(crate) fn import_one(&mut self, now: WallTime, args: &[&[u8]]) -> (Imported, Effects) {
+    /// A command of the source of this task: a key, a change, or a word about how far it is.
+    pub(crate) fn import_one(&mut self, now: WallTime, id: &str, args: &[&[u8]]) -> (Imported, Effects) {
         self.at(now);
+        if !self.imports(id) {
+            return (Imported::Over, Effects::default());
+        }
         let is = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word));
         let mut imported = Imported::More;
         if is(1, b"SYNCSLOTS") && is(2, b"SNAPSHOT-EOF") {
@@ -107,7 +127,7 @@ impl Node {
             }
         } else if is(1, b"SYNCSLOTS") && is(2, b"STREAM-EOF") {
             self.take_slots();
-            imported = Imported::Taken;
+            imported = Imported::Over;
         } else if let Some(command) = TABLE.named(args) {
             self.store.selected = 0;
             self.store.access = Access::Stream;
@@ -120,10 +140,17 @@ impl Node {
     }
 
     /// The source answers: it sends keys now.
-    pub(crate) fn import_is_fed(&mut self) {
-        if let Some(task) = self.slot_tasks.current_in(&[SlotState::Connecting]) {
+    pub(crate) fn import_is_fed(&mut self, id: &str) {
+        let task = self.slot_tasks.current_in(&[SlotState::Connecting]);
+        if let Some(task) = task.filter(|task| task.id == id) {
             task.state = SlotState::Accumulates;
         }
+    }
+
+    /// True while keys of other nodes' slots are here that are not to be touched.
+    pub(crate) fn is_importing(&self) -> bool {
+        let task = self.slot_tasks.current.as_ref();
+        task.is_some_and(|task| matches!(task.state, SlotState::Accumulates | SlotState::WaitsForEnd))
     }
 
     /// Takes the slots, whatever the others think by now.
@@ -140,9 +167,9 @@ impl Node {
     }
 
     /// An import has failed: what it has brought so far is deleted.
-    pub(crate) fn import_failed(&mut self, now: WallTime, why: &str) -> Effects {
+    pub(crate) fn import_failed(&mut self, now: WallTime, id: &str, why: &str) -> Effects {
         self.at(now);
-        if let Some(task) = self.slot_tasks.current_in(&SlotState::CONNECTED).cloned() {
+        if let Some(task) = self.slot_tasks.current.clone().filter(|_| self.imports(id)) {
             self.slots_failed(why);
             self.drop_imported(&task);
         }
@@ -151,6 +178,7 @@ impl Node {
         effects
     }
 
+    /// Deletes the keys of the slots of a task that are not this node's.
     pub(crate) fn drop_imported(&mut self, task: &SlotTask) {
         let mine = |node: &Node, slot| {
             node.cluster.as_deref().is_some_and(|cluster| cluster.myself().slots.contains(slot))
@@ -163,6 +191,14 @@ impl Node {
     }
 }
 
+/// What there is to import.
+pub(crate) enum Begun {
+    Importing(Importing),
+    /// Something, but not while nobody may write here.
+    Later,
+    Nothing,
+}
+
 /// How far an import is after a command of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Imported {
@@ -170,6 +206,6 @@ pub(crate) enum Imported {
     More,
     /// All keys are here.
     All,
-    /// The slots are this node's.
-    Taken,
+    /// The slots are this node's, or they are not imported any more.
+    Over,
 }

@@ -26,15 +26,11 @@ impl Code<'_> {
         }
     }
 
-    /// Its name, its file, and the command that kills it, as errors say them.
-    pub(super) fn names(self) -> (Cow<'static, str>, &'static str, &'static str) {
+    /// Its name and its file, as errors say them.
+    pub(super) fn names(self) -> (Cow<'static, str>, &'static str) {
         match self {
-            Code::Script(script) => {
-                (String::from_utf8_lossy(&script.sha.hex()).into_owned().into(), CHUNK, "SCRIPT")
-            }
-            Code::Function(_, name) => {
-                (String::from_utf8_lossy(name).into_owned().into(), LIBRARY, "FUNCTION")
-            }
+            Code::Script(script) => (String::from_utf8_lossy(&script.sha.hex()).into_owned().into(), CHUNK),
+            Code::Function(_, name) => (String::from_utf8_lossy(name).into_owned().into(), LIBRARY),
         }
     }
 }

@@ -123,9 +123,9 @@ pub(crate) fn run(
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
         if let Some(line) = stopped {
-            let (name, chunk, killer) = code.names();
+            let (name, chunk) = code.names();
             return Ok(Ending::Endless(Reply::Error(
-                format!("ERR Script killed by user with {killer} KILL... script: {name}, on {chunk}:{line}.")
+                format!("ERR Script killed by user with SCRIPT KILL... script: {name}, on {chunk}:{line}.")
                     .into(),
             )));
         }
@@ -353,7 +353,7 @@ fn failure(code: Code<'_>, error: &Value) -> Reply {
     let Value::Table(error) = error else { return Reply::error("ERR execution failure") };
     let message = text_field(error, "err").unwrap_or_else(|| "ERR unknown error".into());
     let line = error.raw_get::<Option<i64>>("line").ok().flatten();
-    let (name, chunk, _) = code.names();
+    let (name, chunk) = code.names();
     Reply::Error(match line {
         Some(line) => format!("{message} script: {name}, on {chunk}:{line}.").into(),
         None => message.into(),

@@ -96,6 +96,8 @@ pub(crate) struct SlotTasks {
     pub(crate) current: Option<SlotTask>,
     /// Those that have ended, the last one first.
     pub(crate) ended: Vec<SlotTask>,
+    /// True if a task was ended from outside since this was last asked.
+    pub(crate) was_given_up: bool,
 }
 
 impl SlotTasks {

@@ -5,7 +5,7 @@
 //! always written, and checked unless they are zero, which means that the writer left them out.
 //!
 //! A decoder trusts no length: what it makes of its input is bounded by what the input holds, so that hostile bytes are
-//! refused and neither panic nor exhaust the memory.
+//! refused and neither panic nor exhaust the memory. The code of libraries of functions is not looked at here.
 //!
 //! Left out on purpose: streams and modules, which the node does not have, are refused; strings are not compressed.
 //!

@@ -59,7 +59,7 @@ fn without_footer(payload: &[u8]) -> Option<&[u8]> {
     let version = u16::from_le_bytes(footer.array().ok()?);
     let checksum = u64::from_le_bytes(footer.array().ok()?);
     let covered = &payload[..content.len() + 2];
-    (version <= VERSION && (checksum == 0 || checksum == CHECKSUM.checksum(covered))).then_some(content)
+    (version <= VERSION && checksum == CHECKSUM.checksum(covered)).then_some(content)
 }
 
 fn parse(content: &[u8]) -> Result<Value, RdbError> {

@@ -49,7 +49,10 @@ impl Node {
         cluster.before_sleep();
         for act in cluster.take_acts() {
             match act {
-                Act::Follow(primary) => self.follow_in_cluster(primary),
+                Act::Follow(primary) => {
+                    self.give_up_slots();
+                    self.follow_in_cluster(primary);
+                }
                 Act::Promote => _ = self.promote(),
                 Act::DropKeys(slot) => self.drop_keys(slot),
                 Act::DropChannels(slot) => self.drop_channels(slot),

@@ -7,11 +7,13 @@
 //! The source goes on after `cluster-slot-migration-write-pause-timeout` if the slots have no new owner by then. One that was only late
 //! takes them all the same: what the source was told meanwhile is lost then.
 
+use std::sync::Arc;
+
 use picklock_model::trace::What;
 
 use crate::protocol::resp::{self, Reply, Requests};
 use crate::server::cluster::{NodeId, slot_of};
-use crate::server::node::{Node, SessionId, SlotRanges, SlotState, SlotTask};
+use crate::server::node::{Node, SessionId, SlotRanges, SlotState, SlotTask, Then};
 use crate::server::rdb;
 use crate::server::store::Effects;
 
@@ -149,7 +151,16 @@ impl Node {
         let is_mine = task.each_slot().all(|slot| cluster.myself().slots.contains(slot));
         let waited = now_ms - task.paused_ms.unwrap_or(now_ms);
         if !is_mine {
-            let state = if task.paused_ms.is_some() { SlotState::Completed } else { SlotState::Canceled };
+            let is_theirs = cluster
+                .peers
+                .get(&task.dest)
+                .is_some_and(|dest| task.each_slot().all(|slot| dest.slots.contains(slot)));
+            let state = if task.paused_ms.is_some() && is_theirs {
+                SlotState::Completed
+            } else {
+                SlotState::Canceled
+            };
+            self.close_feed();
             self.slot_tasks.end(state, now_ms);
         } else if waited >= PAUSE_MAX_MS {
             self.slots_failed(&format!(
@@ -176,6 +187,31 @@ impl Node {
             task.error = format!("{why} (state: {}, rdb_channel_state: none)", task.state.name());
             (task.state, task.paused_ms) = (SlotState::Failed, None);
         }
+        self.close_feed();
+    }
+
+    /// Closes the connection over which another node was fed.
+    fn close_feed(&mut self) {
+        let session = self.slot_tasks.current.as_mut().and_then(|task| task.session.take());
+        if let Some(session) = session {
+            self.deliver(session, Arc::default(), Then::Close);
+        }
+    }
+
+    /// True for the connection over which another node is fed with slots: no pause concerns it.
+    pub(crate) fn is_fed_with_slots(&self, session: SessionId) -> bool {
+        self.slot_tasks.current.as_ref().is_some_and(|task| task.session == Some(session))
+    }
+
+    /// The node is no primary any more: it has nothing to move.
+    pub(super) fn give_up_slots(&mut self) {
+        let now_ms = self.store.now_ms();
+        if self.slot_tasks.current.is_some() {
+            self.slots_failed("Cancelled due to the loss of the role of a primary");
+            self.slot_tasks.was_given_up = true;
+            self.slot_tasks.end(SlotState::Canceled, now_ms);
+            self.go_on_writing();
+        }
     }
 
     /// Ends the task at hand, if it has this name or none is said; how many were ended.
@@ -186,6 +222,7 @@ impl Node {
             return 0;
         }
         self.slots_failed("Cancelled due to user request");
+        self.slot_tasks.was_given_up = true;
         self.slot_tasks.end(SlotState::Canceled, now_ms);
         if self.cluster.as_deref().is_some_and(|cluster| cluster.me == task.dest) {
             self.drop_imported(&task);

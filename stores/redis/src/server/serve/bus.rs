@@ -198,6 +198,9 @@ impl Server {
         if !ticked && self.needs_ticks(&shared.node) {
             self.ticks.notify_one();
         }
+        if shared.node.wakes_import() {
+            self.imports.notify_one();
+        }
     }
 
     async fn lost(&self, link: BusLink) {

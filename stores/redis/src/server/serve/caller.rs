@@ -7,7 +7,9 @@ use picklock_sim::host::{Host, Origin};
 use picklock_sim::stream::{ReadHalf, WriteHalf};
 use tokio::io::AsyncReadExt as _;
 
+use super::server::Server;
 use crate::protocol::resp::{self, Reply, Requests};
+use crate::server::node::PORT;
 
 /// A connection to another node, or to itself.
 pub(super) struct Caller {
@@ -34,6 +36,21 @@ impl Caller {
             commands: Requests::default(),
             patience,
         })
+    }
+
+    /// Connects to another node of the cluster, with the password that nodes have for each other.
+    pub(super) async fn to(server: &Server, host: &str, patience: Duration) -> io::Result<Caller> {
+        let mut caller = Caller::connect(&server.host, host, PORT, patience).await?;
+        let (user, password) = {
+            let settings = &server.shared().node.replication.settings;
+            (settings.user.clone(), settings.password.clone())
+        };
+        match (user.is_empty(), password.is_empty()) {
+            (_, true) => {}
+            (true, false) => drop(caller.ask(&[b"AUTH", &password]).await?),
+            (false, false) => drop(caller.ask(&[b"AUTH", &user, &password]).await?),
+        }
+        Ok(caller)
     }
 
     /// Sends requests in their last form.

@@ -12,7 +12,7 @@ use super::caller::Caller;
 use super::server::Server;
 use crate::protocol::resp::Reply;
 use crate::server::cluster::{NodeId, Peer, Place, slot_of};
-use crate::server::node::{Next, PORT, SlotState};
+use crate::server::node::{Next, SlotState};
 
 /// How often it is asked how far a migration is.
 const ASKED_EVERY: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) async fn move_slots(server: Arc<Server>, action: AppliedAction) {
     let Some((me, target, place, slots)) = plan(&server, action.count as usize) else { return };
     let mut reported = false;
-    // The action takes effect when the first key is about to go. A step that fails leaves the slot as it is then, as the tool does.
+    // The action takes effect when the first key is about to go, or when another node has begun to import slots. A step that fails leaves the slot as it is then, as the tool does.
     let mut about_to_move = || {
         if !std::mem::replace(&mut reported, true) {
             server.host.action_took_effect(&action);
@@ -42,24 +42,38 @@ pub(super) async fn move_slots(server: Arc<Server>, action: AppliedAction) {
     }
 }
 
-/// Has the target import slots at once, and waits until it has them or has given up.
+/// Has the target import slots at once, and waits until it has them. One that has other slots to move is asked again.
 async fn migrate(
     server: &Server,
     slots: &[u16],
     place: &Place,
-    about_to_move: impl FnOnce(),
+    mut about_to_move: impl FnMut(),
 ) -> io::Result<()> {
-    let mut theirs = Caller::connect(&server.host, &place.host, PORT, PATIENCE).await?;
+    let mut theirs = Caller::to(server, &place.host, PATIENCE).await?;
     let numbers: Vec<String> = slots.iter().map(u16::to_string).collect();
     let mut import: Vec<&[u8]> = vec![b"CLUSTER", b"MIGRATION", b"IMPORT"];
     import.extend(numbers.iter().flat_map(|slot| [slot.as_bytes(), slot.as_bytes()]));
-    about_to_move();
-    let Reply::Bulk(id) = theirs.ask(&import).await? else { return Ok(()) };
     let until = server.host.monotonic() + PATIENCE;
+    let mut task = None;
     while server.host.monotonic() < until {
-        let status = theirs.ask(&[b"CLUSTER", b"MIGRATION", b"STATUS", b"ID", &id]).await?;
-        if [SlotState::Completed, SlotState::Canceled].iter().any(|state| names(&status, state.name())) {
-            break;
+        match &task {
+            None => match theirs.ask(&import).await {
+                Ok(Reply::Bulk(id)) => {
+                    about_to_move();
+                    task = Some(id);
+                }
+                Err(error) if error.to_string().contains("another ASM task") => {}
+                _ => break,
+            },
+            Some(id) => {
+                let status = theirs.ask(&[b"CLUSTER", b"MIGRATION", b"STATUS", b"ID", id]).await?;
+                if names(&status, SlotState::Completed.name()) {
+                    break;
+                }
+                if names(&status, SlotState::Canceled.name()) {
+                    task = None;
+                }
+            }
         }
         server.host.sleep(ASKED_EVERY).await;
     }
@@ -105,8 +119,7 @@ async fn move_slot(
     place: &Place,
     mut about_to_move: impl FnMut(),
 ) -> io::Result<()> {
-    let host = &server.host;
-    let mut theirs = Caller::connect(host, &place.host, PORT, PATIENCE).await?;
+    let mut theirs = Caller::to(server, &place.host, PATIENCE).await?;
     let (number, me, target) = (slot.to_string(), me.to_string(), target.to_string());
     let set_slot = |word, id| -> [&[u8]; 5] { [b"CLUSTER", b"SETSLOT", number.as_bytes(), word, id] };
     theirs.ask(&set_slot(b"IMPORTING", me.as_bytes())).await?;

@@ -207,7 +207,7 @@ impl Server {
         if !ticked && self.needs_ticks(&shared.node) {
             self.ticks.notify_one();
         }
-        if shared.node.wants_import() {
+        if shared.node.wakes_import() {
             self.imports.notify_one();
         }
         Some(outcome.next)
