@@ -159,7 +159,7 @@ fn a_version_before_does_not_know_it() {
 }
 
 #[test]
-fn an_import_goes_on_with_the_replica_that_was_elected() {
+fn an_import_resumes_with_the_replica_that_was_elected() {
     let crash = Action::Crash { power_loss: false, restart_after: None };
     let run = world(25).at(3_000, Target::Leader, crash).run(|host| {
         Box::pin(async move {

@@ -5,7 +5,7 @@
 //! the limits of lag and of the time to drain, keys in slots of others that some commands hide.
 //!
 //! The source goes on after `cluster-slot-migration-write-pause-timeout` if the slots have no new owner by then. One that was only late
-//! takes them all the same: what the source was told meanwhile is lost then.
+//! takes them all the same: what the source has written meanwhile is lost then.
 
 use std::sync::Arc;
 
