@@ -39,7 +39,7 @@ use crate::client::script::Lua;
 pub(crate) static FAMILY: Family = Family {
     name: "session",
     claim: "a heartbeat key for each client, records without a lease that name it: one renewal for all locks of a client",
-    weakness: "a pause or a cut of a lease loses all locks of the client at once, and notifies nobody",
+    weakness: "a pause or a cut of a lease loses all locks of the client at once, and notifies nobody; a record that comes back with a failover stays as long as its client lives",
     source: "a proposal to tie renewal to the client's heartbeat; leases of etcd, sessions of ZooKeeper",
     params: params![HEARTBEAT, BELIEF, CLOCK, DRIFT, RETRY, TIMEOUT, FAILURE, LOCKS, STORE],
     build: |args| {
