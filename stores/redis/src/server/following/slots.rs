@@ -37,20 +37,7 @@ impl Node {
             Some(_) => return Err(Reply::error("ERR another ASM task is already in progress")),
         }
         let id = self.replication.new_name().to_string();
-        self.slot_tasks.current = Some(SlotTask {
-            id: id.clone(),
-            slots,
-            source,
-            dest: me,
-            state: SlotState::New,
-            error: String::new(),
-            retries: 0,
-            created_ms: now_ms,
-            started_ms: -1,
-            ended_ms: -1,
-            paused_ms: None,
-            session: None,
-        });
+        self.slot_tasks.current = Some(SlotTask::new(id.clone(), slots, source, me, now_ms));
         Ok(id)
     }
 

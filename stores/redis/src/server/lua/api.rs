@@ -4,7 +4,7 @@
 use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
-use super::errors::{Refused, call_error, first_line};
+use super::errors::{Refused, call_error, first_line, syntax_error};
 use super::library;
 use super::task::{with_task, with_words};
 use crate::protocol::resp::{Protocol, Reply};
@@ -134,13 +134,9 @@ fn compile(
     let chunk = chunk.set_mode(mlua::chunk::ChunkMode::Text).set_environment(globals);
     match chunk.into_function() {
         Ok(function) => Ok((Value::Function(function), Value::Nil)),
-        Err(mlua::Error::SyntaxError { message, .. }) => {
-            let message = message.lines().next().unwrap_or_default().to_owned();
-            Ok((Value::Nil, Value::String(lua.create_string(message)?)))
-        }
-        Err(error) => {
-            let text = Reply::Error(first_line(&error).into());
-            Ok((Value::Nil, value(lua, text, Protocol::Two)?))
-        }
+        Err(error) => match syntax_error(&error) {
+            Some(text) => Ok((Value::Nil, Value::String(lua.create_string(text)?))),
+            None => Ok((Value::Nil, value(lua, Reply::Error(first_line(&error).into()), Protocol::Two)?)),
+        },
     }
 }

@@ -12,7 +12,9 @@ use mlua::{
 use super::admission::admit;
 use super::code::Code;
 use super::convert::{reply, text_field};
-use super::errors::{CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place};
+use super::errors::{
+    CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place, syntax_error,
+};
 use super::task::{self, Commands, with_task};
 use super::{api, call, library, libs};
 use crate::protocol::resp::Reply;
@@ -222,10 +224,8 @@ impl Engine {
     /// Compiles code that sees these globals, or says what is wrong with it.
     fn compile(&self, code: &[u8], name: &str, globals: &Table) -> Result<Function, String> {
         let chunk = self.lua.load(code).set_name(name).set_mode(mlua::chunk::ChunkMode::Text);
-        chunk.set_environment(globals.clone()).into_function().map_err(|error| match &error {
-            mlua::Error::SyntaxError { message, .. } => message.lines().next().unwrap_or_default().to_owned(),
-            other => first_line(other),
-        })
+        let function = chunk.set_environment(globals.clone()).into_function();
+        function.map_err(|error| syntax_error(&error).unwrap_or_else(|| first_line(&error)))
     }
 
     /// Runs the code of a library for the functions that it registers.

@@ -68,6 +68,16 @@ fn whereabouts(lua: &Lua) -> Option<(&'static str, usize)> {
     None
 }
 
+/// What is wrong with code that does not compile; none if it is something else.
+pub(super) fn syntax_error(error: &mlua::Error) -> Option<String> {
+    match error {
+        mlua::Error::SyntaxError { message, .. } => {
+            Some(message.lines().next().unwrap_or_default().to_owned())
+        }
+        _ => None,
+    }
+}
+
 pub(super) fn first_line(error: &mlua::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -201,10 +201,13 @@ local strict = { __index = function(_, name) error(missing(name), 2) end }
 setmetatable(globals, strict)
 
 -- What the code of a library sees while it is loaded: what is needed to register functions.
-local loading_redis = setmetatable({
-    register_function = natives.register_function, log = natives.log,
-    LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
-}, strict)
+local loading_redis = { register_function = natives.register_function, log = natives.log }
+for name, item in pairs(redis) do
+    if match(name, "^LOG_") then
+        loading_redis[name] = item
+    end
+end
+setmetatable(loading_redis, strict)
 local loading_globals = { redis = freeze(loading_redis) }
 
 -- The code of a library has one environment, which shows the one or the other.

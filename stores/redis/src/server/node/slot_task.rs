@@ -72,6 +72,24 @@ impl SlotState {
 }
 
 impl SlotTask {
+    /// A task that has not begun.
+    pub(crate) fn new(id: String, slots: SlotRanges, source: NodeId, dest: NodeId, now_ms: i64) -> SlotTask {
+        SlotTask {
+            id,
+            slots,
+            source,
+            dest,
+            state: SlotState::New,
+            error: String::new(),
+            retries: 0,
+            created_ms: now_ms,
+            started_ms: -1,
+            ended_ms: -1,
+            paused_ms: None,
+            session: None,
+        }
+    }
+
     /// True if one of its ranges has this slot.
     pub(crate) fn has(&self, slot: u16) -> bool {
         self.slots.iter().any(|(first, last)| (*first..=*last).contains(&slot))

@@ -69,18 +69,11 @@ impl Node {
             Some(_) => return Err(Reply::error("ERR Another ASM task is already in progress")),
         }
         let task = SlotTask {
-            id,
-            slots,
-            source,
-            dest,
             state: SlotState::Sends,
-            error: String::new(),
             retries,
-            created_ms: now_ms,
             started_ms: now_ms,
-            ended_ms: -1,
-            paused_ms: None,
             session: Some(session),
+            ..SlotTask::new(id, slots, source, dest, now_ms)
         };
         let copy = self.copy_of(&task);
         self.slot_tasks.current = Some(task);

@@ -26,6 +26,17 @@ pub(super) fn valid(slot: i64) -> Option<u16> {
     u16::try_from(slot).ok().filter(|slot| *slot < SLOTS)
 }
 
+/// Pairs of first and last slots.
+pub(super) fn ranges(numbers: &[u16]) -> Result<Vec<(u16, u16)>, Reply> {
+    let ranges: Vec<(u16, u16)> = numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    match ranges.iter().find(|(first, last)| first > last) {
+        None => Ok(ranges),
+        Some((first, last)) => Err(Reply::Error(
+            format!("ERR start slot number {first} is greater than end slot number {last}").into(),
+        )),
+    }
+}
+
 /// A slot by its number.
 pub(super) fn slot(text: &[u8]) -> Result<u16, Reply> {
     resp::integer(text).and_then(valid).ok_or(Reply::error("ERR Invalid or out of range slot"))

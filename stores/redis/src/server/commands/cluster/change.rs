@@ -1,6 +1,6 @@
 //! Changes of the cluster by hand: slots, roles, failovers.
 
-use super::args::{known, of, slot};
+use super::args::{known, of, ranges as ranges_of, slot};
 use crate::protocol::resp::{self, Reply};
 use crate::server::cluster::{BUS_PORT_ABOVE, Cluster, NodeId};
 use crate::server::commands::SYNTAX;
@@ -107,15 +107,7 @@ pub(super) fn add_slots(
             let name = if removes { "cluster|delslotsrange" } else { "cluster|addslotsrange" };
             return Err(crate::server::commands::wrong_arity(name));
         }
-        for pair in numbers.chunks_exact(2) {
-            let (first, last) = (pair[0], pair[1]);
-            if first > last {
-                return Err(Reply::Error(
-                    format!("ERR start slot number {first} is greater than end slot number {last}").into(),
-                ));
-            }
-            slots.extend(first..=last);
-        }
+        slots.extend(ranges_of(&numbers)?.into_iter().flat_map(|(first, last)| first..=last));
     } else {
         slots = numbers;
     }

@@ -1,6 +1,6 @@
 //! CLUSTER MIGRATION, and CLUSTER SYNCSLOTS, by which the two nodes of a migration talk (Redis 8.4 `cluster_asm.c`).
 
-use super::args::slot;
+use super::args::{self, slot};
 use crate::protocol::resp::Reply;
 use crate::server::commands::{SYNTAX, count, wrong_arity};
 use crate::server::node::{Answer, Next, Node, SessionId, SlotRanges, SlotState, SlotTask};
@@ -38,14 +38,9 @@ pub(super) fn migration(node: &mut Node, args: &[&[u8]]) -> Result<Reply, Reply>
 }
 
 /// Ranges of slots that do not overlap, in order; those that follow one another are one.
-fn ranges(args: &[&[u8]]) -> Result<SlotRanges, Reply> {
-    let numbers = args.iter().map(|arg| slot(arg)).collect::<Result<Vec<u16>, Reply>>()?;
-    let mut ranges: SlotRanges = numbers.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-    if let Some((first, last)) = ranges.iter().find(|(first, last)| first > last) {
-        return Err(Reply::Error(
-            format!("ERR start slot number {first} is greater than end slot number {last}").into(),
-        ));
-    }
+fn ranges(words: &[&[u8]]) -> Result<SlotRanges, Reply> {
+    let numbers = words.iter().map(|arg| slot(arg)).collect::<Result<Vec<u16>, Reply>>()?;
+    let mut ranges = args::ranges(&numbers)?;
     ranges.sort_unstable();
     if let Some(pair) = ranges.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
         let slot = pair[1].0;
