@@ -24,6 +24,7 @@ mod random_scenarios;
 mod release_channel;
 mod renewals;
 mod row_lock;
+mod silent_node;
 mod split_brain;
 mod stage;
 mod store_queue;

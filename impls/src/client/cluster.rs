@@ -9,14 +9,15 @@
 //!   named behind ASKING, and nothing is learnt.
 //! - TRYAGAIN, CLUSTERDOWN, LOADING, MASTERDOWN: the command is sent again after 1.28 seconds.
 //! - READONLY, and a connection that broke: the slots are asked for anew, and the command is sent again.
-//! - No reply in time: it is sent again. A command may so be executed twice.
+//! - No reply in time: it is sent again, as [`Silent`] says. A command may so be executed twice.
 //! - After sixteen times the last error is returned.
 //!
 //! The time of a command is limited as a whole, and each attempt to half of that.
 //!
 //! Left out on purpose: commands on keys of several slots, reads from replicas, Pub/Sub, pipelines. SCRIPT commands go to all primaries.
 //!
-//! Source: `choose_response` of `cluster_handling/async_connection/request.rs` of redis 1.8.
+//! Sources: `choose_response` of `cluster_handling/async_connection/request.rs` of redis 1.8; `_execute_command` of `cluster.py` of
+//! redis-py 8.1 for [`Silent::Ask`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -49,11 +50,21 @@ pub struct ClusterConnection {
     inner: Arc<Inner>,
 }
 
+/// What a client does when a node sends no reply in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silent {
+    /// It asks for the slots, the silent node last, and sends the command to the primary of the slot.
+    Ask,
+    /// It sends the command to the same node again.
+    Resend,
+}
+
 struct Inner {
     host: Host,
     /// The nodes that are known from the start.
     seeds: Vec<String>,
     timeout: Duration,
+    silent: Silent,
     known: std::sync::Mutex<Known>,
 }
 
@@ -63,6 +74,8 @@ struct Known {
     /// The first and the last slot of each range, and its primary.
     ranges: Vec<(u16, u16, String)>,
     nodes: BTreeMap<String, Connection>,
+    /// The node that sent no reply in time, and is asked for the slots after all others.
+    silent: Option<String>,
 }
 
 /// What CLUSTER SLOTS says of a range: its first and last slot, then its nodes, the primary first.
@@ -73,7 +86,7 @@ impl ClusterConnection {
     ///
     /// # Errors
     /// When the design does not stand on a cluster.
-    pub fn to(context: &Context, timeout: Duration) -> Result<ClusterConnection, LockError> {
+    pub fn to(context: &Context, timeout: Duration, silent: Silent) -> Result<ClusterConnection, LockError> {
         let Some(StoreAddress::Ask(seeds)) = context.stores.first() else {
             return Err(LockError::new("the design has no cluster"));
         };
@@ -81,6 +94,7 @@ impl ClusterConnection {
             host: context.host.clone(),
             seeds: seeds.clone(),
             timeout,
+            silent,
             known: std::sync::Mutex::default(),
         };
         Ok(ClusterConnection { inner: Arc::new(inner) })
@@ -144,6 +158,8 @@ impl Inner {
         names.extend(self.seeds.iter().filter(|seed| !names.contains(seed)).cloned().collect::<Vec<_>>());
         let first = self.host.rng().below(names.len() as u64);
         names.rotate_left(usize::try_from(first).unwrap_or(0));
+        let silent = self.known().silent.take();
+        names.sort_by_key(|name| Some(name) == silent.as_ref());
         let share = self.timeout / 4;
         let mut failure = None;
         for name in names {
@@ -188,22 +204,28 @@ impl Inner {
         self.known().ranges.clear();
     }
 
+    /// As [`Inner::forget`], and this node is the last to be asked.
+    fn forget_silent(&self, node: String) {
+        self.forget();
+        self.known().silent = Some(node);
+    }
+
     async fn execute(&self, cmd: &Cmd) -> RedisResult<Value> {
         let Some(key) = key_of(cmd) else { return self.on_all(cmd).await };
         let slot = slot_of(key);
         let mut redirected: Option<(String, bool)> = None;
         let mut retries = 0;
         loop {
-            let sent = match redirected.take() {
-                Some((node, asks)) => self.send(&node, cmd, asks).await,
-                None => match self.primary_of(slot).await {
-                    Ok(node) => self.send(&node, cmd, false).await,
-                    Err(error) => Err(error),
-                },
+            let target = match redirected.take() {
+                Some(target) => Ok(target),
+                None => self.primary_of(slot).await.map(|node| (node, false)),
             };
-            let error = match sent {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
+            let (node, error) = match target {
+                Ok((node, asks)) => match self.send(&node, cmd, asks).await {
+                    Ok(value) => return Ok(value),
+                    Err(error) => (Some(node), error),
+                },
+                Err(error) => (None, error),
             };
             if retries == RETRIES {
                 return Err(error);
@@ -219,7 +241,11 @@ impl Inner {
                 RetryMethod::RefreshSlotsAndRetry
                 | RetryMethod::Reconnect
                 | RetryMethod::ReconnectFromInitialConnections => self.forget(),
-                RetryMethod::RetryImmediately => {}
+                RetryMethod::RetryImmediately => {
+                    if let (Silent::Ask, Some(node)) = (self.silent, node) {
+                        self.forget_silent(node);
+                    }
+                }
                 RetryMethod::WaitAndRetry => self.host.sleep(WAIT).await,
                 _ => return Err(error),
             }
