@@ -99,17 +99,19 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         let gap = spans(lab, case, with_loss, |grants, at| {
             grants.iter().find(|grant| **grant > at).map_or(Duration::MAX, |next| next.since(at))
         })?;
-        let (failover, lag) = if case.fails_over {
-            (with_two("failover")?, with_two("replication-lag")?)
+        let none = || (0, "-".to_owned());
+        let (failover, split, lag) = if case.fails_over {
+            (with_two("failover")?, with_two("split")?, with_two("replication-lag")?)
         } else {
-            (with_two("minority-down")?, (0, "-".to_owned()))
+            (with_two("minority-down")?, none(), none())
         };
-        lost.push(failover.0 + lag.0);
+        lost.push(failover.0 + split.0 + lag.0);
         rows.push(vec![
             case.design.to_owned(),
             case.servers.to_owned(),
             seconds(window.1),
             failover.1,
+            split.1,
             lag.1,
             format!("{} ({})", seconds(gap.0), seconds(gap.1)),
         ]);
@@ -124,22 +126,22 @@ fn measure(lab: &Lab) -> Result<Measured, LabError> {
         && gaps[3] < gaps[0].min(gaps[2]);
     Ok(Measured {
         verdict: if as_expected { Verdict::Conditional } else { Verdict::Refuted },
-        because: "a primary of a cluster notices by itself that it is in the minority and stops (cluster-minority), and that of Sentinels goes on for as long as the split lasts. \
+        because: "a primary of a cluster notices by itself that it is in the minority and stops (cluster-minority), so that its holder meets the next one only while the last lease lasts; that of Sentinels goes on for as long as the split lasts. \
                   Both lose a grant that was not replicated when they fail over. Who waits for the only replica loses none and has no lock without it. \
                   Redlock has nobody to fail over to, so that the loss of a minority costs neither a lock nor time; it pays with the clocks and the memory of \
                   its nodes (redlock-restart, redlock-jump)."
             .to_owned(),
         figures: vec![Figures {
             title: format!(
-                "a split of 20 s with one client in the minority, the longest of {STAGED} runs; runs with two holders under `failover` (`minority-down` for Redlock) and `replication-lag`; \
+                "a split of 20 s with one client in the minority, the longest of {STAGED} runs; runs with two holders under `failover` (`minority-down` for Redlock), `split` and `replication-lag`; \
                  and the time without a grant after a server has died for good, median (longest) of {STAGED} runs; servers may be silent for 1 s"
             ),
-            head: vec!["design", "servers", "the minority grants for", "failover", "replication-lag", "no grant for"],
+            head: vec!["design", "servers", "the minority grants for", "failover", "split", "replication-lag", "no grant for"],
             rows,
         }],
         plot: None,
         replays: vec![
-            "picklock compare --design replicated,replicated-wait,cluster --scenario failover,replication-lag --seeds 100".to_owned(),
+            "picklock compare --design replicated,replicated-wait,cluster --scenario failover,split,replication-lag --seeds 100".to_owned(),
         ],
     })
 }
