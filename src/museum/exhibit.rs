@@ -120,6 +120,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("go-zookeeper-229", [own!("go-zookeeper-229", "main.go")]),
     exhibit!("kazoo-649", [own!("kazoo-649", "lock.py")]),
     exhibit!("kazoo-732", [own!("kazoo-732", "lock.py")]),
+    exhibit!("node-redlock-253", [own!("node-redlock-253", "lock.mjs")]),
     exhibit!("node-redlock-369", [own!("node-redlock-369", "lock.mjs")]),
     exhibit!("node-redlock-even", [own!("node-redlock-even", "lock.mjs")]),
     exhibit!("redbeat-208", [own!("redbeat-208", "lock.py")]),
