@@ -30,4 +30,5 @@ for line in sys.stdin:
             held.pop(key).release()
             print("released", flush=True)
     except Exception as error:
-        print("error", type(error).__name__, error, flush=True)
+        # An error of gRPC has several lines, and an answer has one.
+        print("error", *f"{type(error).__name__} {error}".split(), flush=True)
