@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 class LettuceLock {
     static final String RELEASE =
@@ -35,11 +36,22 @@ class LettuceLock {
         if (System.getenv("PICKLOCK_CLUSTER") == null) {
             var single = RedisClient.create(addresses.get(0));
             client = single;
-            store = single.connect().sync();
+            store = connected(() -> single.connect().sync());
         } else {
             var cluster = RedisClusterClient.create(addresses);
             client = cluster;
-            store = cluster.connect().sync();
+            store = connected(() -> cluster.connect().sync());
+        }
+    }
+
+    /** A client that cannot connect is given up: the next request makes another one. */
+    static <S> S connected(Supplier<S> connect) {
+        try {
+            return connect.get();
+        } catch (RuntimeException unreachable) {
+            client.shutdown();
+            client = null;
+            throw unreachable;
         }
     }
 

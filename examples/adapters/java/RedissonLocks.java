@@ -56,11 +56,22 @@ class RedissonLocks {
         return Redisson.create(config);
     }
 
+    /** All stores or none: a lock on some of them would be another one. */
     static void open() throws Exception {
-        for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
-            clients.add(client(address));
-            if (System.getenv("PICKLOCK_SENTINELS") != null || System.getenv("PICKLOCK_CLUSTER") != null) break;
+        try {
+            for (var address : System.getenv("PICKLOCK_STORES").split(",")) {
+                clients.add(client(address));
+                if (System.getenv("PICKLOCK_SENTINELS") != null || System.getenv("PICKLOCK_CLUSTER") != null) break;
+            }
+        } catch (Exception unreachable) {
+            close();
+            throw unreachable;
         }
+    }
+
+    static void close() {
+        for (var client : clients) client.shutdown();
+        clients.clear();
     }
 
     static RLock of(String kind, RedissonClient client, String key) throws Exception {
@@ -113,8 +124,7 @@ class RedissonLocks {
             return "released";
         }
         if (verb.equals("close")) {
-            for (var client : clients) client.shutdown();
-            clients.clear();
+            close();
             known.clear();
             return "closed";
         }
