@@ -168,7 +168,10 @@ pub enum StartError {
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
     /// It computed for too long without a call.
-    #[error("wait for the program: it used {0} ms of processor time without a call")]
+    #[error(
+        "wait for the program: it used {0} ms of processor time without a call: it computes, or it spins until another thread, which \
+             waits for its turn, has done something"
+    )]
     Silent(u64),
     /// It sleeps in a call that is not served.
     #[error("wait for the program: it sleeps in {0}, which virtual time cannot end")]

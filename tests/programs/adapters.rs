@@ -95,8 +95,13 @@ fn is_as_expected(command: &'static str, stores: u32) {
 /// A JVM with the flags that its page in the guide names.
 macro_rules! java {
     ($folder:literal, $words:literal) => {
+        java!($folder, $words, " -Xbatch")
+    };
+    ($folder:literal, $words:literal, $compiler:literal) => {
         concat!(
-            "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xbatch -Xlog:disable -Xlog:all=warning:stderr -cp @/",
+            "java -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            $compiler,
+            " -Xlog:disable -Xlog:all=warning:stderr -cp @/",
             $folder,
             "/lib/*:@/",
             $folder,
@@ -330,7 +335,7 @@ fn a_zookeeper_that_was_restarted_numbers_its_sessions_anew() {
 #[test]
 fn jetcd_s_lock_is_as_expected() {
     if is_installed("etcd") {
-        let (params, command) = ("topology=etcd:1", java!("java/etcd", "JetcdLock"));
+        let (params, command) = ("topology=etcd:1", java!("java/etcd", "JetcdLock", ""));
         Adapter { params, command, ttl: "ttl=2s", renews: None }.is_as_expected();
     }
 }
