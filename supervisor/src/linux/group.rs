@@ -311,6 +311,7 @@ impl Group {
                 self.listen()?;
                 continue;
             }
+            self.notifications.settle();
             if self.signals.are_sent() {
                 self.deliver_signals();
                 continue;
@@ -404,7 +405,25 @@ impl Group {
         if self.network.sockets.unsent() > self.setup.limits.output {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
-        self.notifications.silence(&mut self.table, running)
+        match self.notifications.silence(&mut self.table, running) {
+            Err(Broken::Silent(_)) if self.gives_turn() => Ok(()),
+            heard => heard,
+        }
+    }
+
+    /// A thread that spins may wait for what another one does in its next step, without a call: that one has a turn beside it. False if
+    /// there is none, or if there were too many. No thread has one while any other runs, except here: what both write at once is not
+    /// decided by the seed.
+    fn gives_turn(&mut self) -> bool {
+        if self.starts_up || !self.notifications.may_give() {
+            return false;
+        }
+        let able = (0..self.table.threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        let Some(thread) = self.turns.draw(able) else { return false };
+        self.notifications.note_given();
+        self.turns.set_current(thread);
+        self.serve(thread);
+        true
     }
 
     /// The program is over when its first process is.

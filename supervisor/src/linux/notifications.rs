@@ -22,6 +22,12 @@ const CREATION: u64 = 10;
 /// The state of such a process, for messages.
 const BEFORE: &str = "what comes before its first call";
 
+/// Processor time after which a thread that spins is taken to wait for one more call of others, in milliseconds.
+const SPIN_MS: u64 = 20;
+
+/// So many calls others may make while a thread spins.
+const MOST_GIVEN: u32 = 200;
+
 /// A notification, or its absence.
 pub(crate) enum Notification {
     /// Nothing, and it is to be listened again.
@@ -39,6 +45,8 @@ pub(crate) enum Notification {
 #[derive(Default)]
 pub(crate) struct Notifications {
     silent_slices: u64,
+    /// How often another thread has had its turn while one spins.
+    given: u32,
 }
 
 impl Notifications {
@@ -78,14 +86,37 @@ impl Notifications {
         })
     }
 
-    /// ClockReads what it means that nothing was heard for a while.
+    /// True if others may have a turn while a thread spins.
+    pub(crate) fn may_give(&self) -> bool {
+        self.given < MOST_GIVEN
+    }
+
+    /// Another thread has its turn while one spins.
+    pub(crate) fn note_given(&mut self) {
+        self.given += 1;
+        self.silent_slices = 0;
+    }
+
+    /// No thread runs.
+    pub(crate) fn settle(&mut self) {
+        self.given = 0;
+    }
+
+    /// Processor time after which nothing more is to be expected of the threads that run.
+    fn patience_ms(&self, table: &Table) -> u64 {
+        let running = table.threads.iter().filter(|thread| thread.is_running()).count();
+        if self.given > 0 && running == 1 { SPIN_MS } else { table.limits.silence_ms }
+    }
+
+    /// Reads what it means that nothing was heard for a while.
     pub(crate) fn silence(&self, table: &mut Table, running: &[usize]) -> Result<(), Broken> {
+        let patience_ms = self.patience_ms(table);
         for &process in running {
             let used = table.processes[process].processor_ns();
             let before = table.processes[process].used_ns;
             if before == 0 || self.silent_slices == 1 {
                 table.processes[process].used_ns = used;
-            } else if used.saturating_sub(before) / 1_000_000 > table.limits.silence_ms {
+            } else if used.saturating_sub(before) / 1_000_000 > patience_ms {
                 return Err(Broken::Silent(table.limits.silence_ms));
             }
         }

@@ -280,3 +280,49 @@ for thread in threads: thread.join()";
     }
     assert!(again.iter().all(|steps| *steps == first.steps));
 }
+
+/// One thread spins until another has set a flag, after some calls; with an argument it waits for what never comes.
+const SPINNING: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int flag;
+static void *other(void *unused) {
+    for (int call = 0; call < 20; call++) getppid();
+    flag = 1;
+    for (;;) pause();
+}
+int main(int count, char **words) {
+    pthread_t thread;
+    setlinebuf(stdout);
+    puts("on");
+    pthread_create(&thread, NULL, other, NULL);
+    while (!flag || count > 1) {}
+    puts("off");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_thread_that_spins_until_another_has_done_something_goes_on() {
+    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (source, program) = (directory.join("spinning.c"), directory.join("spinning"));
+    std::fs::write(&source, SPINNING).expect("write a program");
+    let built =
+        std::process::Command::new(compiler).args(["-pthread", "-o"]).arg(&program).arg(&source).status();
+    assert!(built.expect("run the compiler").success());
+    let program = program.to_str().expect("a path of text");
+    let made = |words: &[&str], seed| {
+        let mut setup = setup(words, seed);
+        setup.limits = Limits { silence_ms: 300, ..Limits::default() };
+        run(&setup, &[])
+    };
+    for seed in 0..3 {
+        let stories = [made(&[program], seed), made(&[program], seed)];
+        assert_eq!(stories[0].printed(), ["on", "off"], "{stories:#?}");
+        assert_eq!(format!("{:?}", stories[0]), format!("{:?}", stories[1]), "seed {seed}");
+    }
+    let story = made(&[program, "for ever"], 1);
+    assert!(matches!(story.broken, Some(Broken::Silent(300))), "{story:#?}");
+}
