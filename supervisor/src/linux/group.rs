@@ -405,16 +405,17 @@ impl Group {
         if self.network.sockets.unsent() > self.setup.limits.output {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
-        match self.notifications.silence(&mut self.table, running) {
-            Err(Broken::Silent(_)) if self.gives_turn() => Ok(()),
-            heard => heard,
+        let heard = self.notifications.silence(&mut self.table, running);
+        if matches!(heard, Err(Broken::Silent(_))) && self.give_turn() {
+            return Ok(());
         }
+        heard
     }
 
     /// A thread that spins may wait for what another one does in its next step, without a call: that one has a turn beside it. False if
     /// there is none, or if there were too many. No thread has one while any other runs, except here: what both write at once is not
     /// decided by the seed.
-    fn gives_turn(&mut self) -> bool {
+    fn give_turn(&mut self) -> bool {
         if self.starts_up || !self.notifications.may_give() {
             return false;
         }

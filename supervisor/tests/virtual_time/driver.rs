@@ -291,6 +291,18 @@ pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
     found.map(|name| (*name).to_owned())
 }
 
+/// The program that this source in C is compiled to; a test without a compiler says so and passes.
+pub(crate) fn compiled(name: &str, source: &str) -> Option<String> {
+    let compiler = runtime(&["cc", "gcc"])?;
+    let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let file = program.with_extension("c");
+    std::fs::write(&file, source).expect("write a program");
+    let built =
+        std::process::Command::new(compiler).args(["-pthread", "-o"]).arg(&program).arg(&file).status();
+    assert!(built.expect("run the compiler").success());
+    Some(program.to_str().expect("a path of text").to_owned())
+}
+
 /// Python with redis-py: `PICKLOCK_PYTHON` names one that has it.
 pub(crate) fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
     let named = std::env::var("PICKLOCK_PYTHON").unwrap_or_default();

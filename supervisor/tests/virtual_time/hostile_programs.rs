@@ -2,7 +2,7 @@
 
 use picklock_supervisor::{Broken, Limits, Setup, Status};
 
-use crate::driver::{Story, run, runtime, setup};
+use crate::driver::{Story, compiled, run, runtime, setup};
 
 fn python(script: &str) -> Option<Setup> {
     let python = runtime(&["/usr/bin/python3", "python3"])?;
@@ -305,24 +305,17 @@ int main(int count, char **words) {
 
 #[test]
 fn a_thread_that_spins_until_another_has_done_something_goes_on() {
-    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
-    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (directory.join("spinning.c"), directory.join("spinning"));
-    std::fs::write(&source, SPINNING).expect("write a program");
-    let built =
-        std::process::Command::new(compiler).args(["-pthread", "-o"]).arg(&program).arg(&source).status();
-    assert!(built.expect("run the compiler").success());
-    let program = program.to_str().expect("a path of text");
+    let Some(program) = compiled("spinning", SPINNING) else { return };
     let made = |words: &[&str], seed| {
         let mut setup = setup(words, seed);
         setup.limits = Limits { silence_ms: 300, ..Limits::default() };
         run(&setup, &[])
     };
     for seed in 0..3 {
-        let stories = [made(&[program], seed), made(&[program], seed)];
+        let stories = [made(&[&program], seed), made(&[&program], seed)];
         assert_eq!(stories[0].printed(), ["on", "off"], "{stories:#?}");
         assert_eq!(format!("{:?}", stories[0]), format!("{:?}", stories[1]), "seed {seed}");
     }
-    let story = made(&[program, "for ever"], 1);
+    let story = made(&[&program, "for ever"], 1);
     assert!(matches!(story.broken, Some(Broken::Silent(300))), "{story:#?}");
 }

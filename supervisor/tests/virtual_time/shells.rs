@@ -2,7 +2,7 @@
 
 use picklock_supervisor::Status;
 
-use crate::driver::{run, runtime, setup};
+use crate::driver::{compiled, run, runtime, setup};
 
 /// Each round starts three processes, whose ends reach the shell while it reads, waits, or computes.
 const ROUNDS: &str = "
@@ -37,7 +37,6 @@ fn a_shell_hears_of_the_ends_of_its_processes_at_the_same_points_each_time() {
 
 #[test]
 fn a_shell_that_lends_its_memory_waits_for_that_process_alone() {
-    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
     // One child ends while the parent waits for another one, made by `vfork`, to become a program.
     let source = r#"
 #include <stdio.h>
@@ -52,12 +51,8 @@ int main(void) {
     printf("%d\n", WEXITSTATUS(first) + WEXITSTATUS(second));
 }
 "#;
-    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (file, program) = (directory.join("lends.c"), directory.join("lends"));
-    std::fs::write(&file, source).expect("write a program");
-    let built = std::process::Command::new(compiler).arg("-o").arg(&program).arg(&file).status();
-    assert!(built.expect("run the compiler").success());
-    let story = run(&setup(&[program.to_str().expect("a path of text")], 1), &[]);
+    let Some(program) = compiled("lends", source) else { return };
+    let story = run(&setup(&[&program], 1), &[]);
     assert_eq!(story.status, Some(Status::Code(0)), "{story:#?}");
     let mut printed = story.printed();
     printed.sort_unstable();

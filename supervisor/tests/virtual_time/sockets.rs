@@ -1,6 +1,6 @@
 //! Sockets as programs ask about them: their options, the interfaces of the host, who listens.
 
-use crate::driver::{Story, run, runtime, setup};
+use crate::driver::{Story, compiled, run, runtime, setup};
 
 /// The story of a script of Python, the same each time.
 fn python(script: &str) -> Option<Story> {
@@ -59,13 +59,8 @@ int main(void) {
 
 #[test]
 fn the_c_library_finds_the_interfaces_of_the_host() {
-    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
-    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (directory.join("interfaces.c"), directory.join("interfaces"));
-    std::fs::write(&source, INTERFACES).expect("write a program");
-    let built = std::process::Command::new(compiler).arg("-o").arg(&program).arg(&source).status();
-    assert!(built.expect("run the compiler").success());
-    let setup = setup(&[program.to_str().expect("a path of text")], 1);
+    let Some(program) = compiled("interfaces", INTERFACES) else { return };
+    let setup = setup(&[&program], 1);
     let story = run(&setup, &[]);
     let expected = [
         "lo 00:00:00:00:00:00  1",

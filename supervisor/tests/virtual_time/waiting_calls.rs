@@ -2,7 +2,7 @@
 
 use picklock_supervisor::Status;
 
-use crate::driver::{Story, run, runtime, setup};
+use crate::driver::{Story, compiled, run, runtime, setup};
 
 /// The story of a command, the same each time.
 fn story(command: &[&str]) -> Option<Story> {
@@ -247,13 +247,8 @@ int main(void) {
 
 #[test]
 fn a_signalfd_is_ready_for_who_has_the_signal() {
-    let Some(compiler) = runtime(&["cc", "gcc"]) else { return };
-    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let (source, program) = (directory.join("latches.c"), directory.join("latches"));
-    std::fs::write(&source, LATCHES).expect("write a program");
-    let built = std::process::Command::new(compiler).arg("-o").arg(&program).arg(&source).status();
-    assert!(built.expect("run the compiler").success());
-    let Some(story) = story(&[program.to_str().expect("a path of text")]) else { return };
+    let Some(program) = compiled("latches", LATCHES) else { return };
+    let Some(story) = story(&[&program]) else { return };
     let expected = [
         "read 1 1",
         "epoll 1 2",
