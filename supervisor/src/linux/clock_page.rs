@@ -3,17 +3,20 @@
 //! The C library and others read the clock without a call, by code that the kernel maps into each process (the vDSO).
 //! That code is overwritten: in the `Notified` mode by the plain calls, in the `Page` mode by the code below, which reads a
 //! page that is shared with the supervisor. It counts the clock reads, so that a program which waits for time to pass is noticed.
+//!
+//! The size of the page is sealed: a program that got hold of its file cannot shorten it under the supervisor's mapping.
 
 use std::{
     arch::global_asm,
     fs,
+    ops::Range,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     ptr::NonNull,
     sync::atomic::{AtomicI32, AtomicU64, Ordering},
 };
 
 use object::{Object, ObjectSymbol, read::elf::ElfFile64};
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use syscalls::Sysno;
 
 use super::{go, memory::Memory};
@@ -21,14 +24,14 @@ use crate::{Clock, ClockReads};
 
 /// Where the page lies in every process.
 pub(crate) const PAGE: u64 = 0x6f00_0000_0000;
-/// The descriptor by which the page is mapped; it is closed at once.
-pub(crate) const PAGE_FD: i32 = 990;
+/// Bytes of the page.
+pub(crate) const SIZE: usize = 4096;
 /// Clock reads between two moves of the time.
 const READS: i32 = 1_500;
 const SECOND: u64 = 1_000_000_000;
 
-// Read by the supervisor as bytes, and run by the program only. `pl_mapped` says, per process, that the page is there;
-// the supervisor sets it when it is notified of the first clock read.
+// Read by the supervisor as bytes, and run by the program only. The supervisor is notified of the first clock read of each
+// process, and sets `pl_stub` then: the next reads use the page.
 global_asm!(
     ".pushsection .rodata",
     ".balign 16",
@@ -37,7 +40,7 @@ global_asm!(
     "je 90f",
     "movabs rax, {page}",
     "dec dword ptr [rax + 32]",
-    "js 91f",
+    "js 90f",
     "test edi, edi", // CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI
     "jz 2f",
     "cmp edi, 5",
@@ -51,15 +54,14 @@ global_asm!(
     "mov [rsi + 8], rcx",
     "xor eax, eax",
     "ret",
-    "90: call 95f",
-    "91: mov eax, {clock_gettime}",
+    "90: mov eax, {clock_gettime}",
     "syscall",
     "ret",
     "pl_day: cmp dword ptr [rip + pl_stub], 0",
     "je 92f",
     "movabs rax, {page}",
     "dec dword ptr [rax + 32]",
-    "js 93f",
+    "js 92f",
     "test rdi, rdi",
     "jz 3f",
     "mov rcx, [rax]",
@@ -68,35 +70,14 @@ global_asm!(
     "mov [rdi + 8], rcx",
     "3: xor eax, eax",
     "ret",
-    "92: call 95f",
-    "93: mov eax, {gettimeofday}",
+    "92: mov eax, {gettimeofday}",
     "syscall",
-    "ret",
-    // Maps the page and closes its descriptor.
-    "95: push rdi",
-    "push rsi",
-    "movabs rdi, {page}",
-    "mov esi, 4096",
-    "mov edx, 3",
-    "mov r10d, 17", // MAP_SHARED | MAP_FIXED
-    "mov r8d, {fd}",
-    "xor r9d, r9d",
-    "mov eax, {mmap}",
-    "syscall",
-    "mov edi, {fd}",
-    "mov eax, {close}",
-    "syscall",
-    "pop rsi",
-    "pop rdi",
     "ret",
     "pl_end:",
     ".popsection",
     page = const PAGE,
-    fd = const PAGE_FD,
     clock_gettime = const Sysno::clock_gettime as i32,
     gettimeofday = const Sysno::gettimeofday as i32,
-    mmap = const Sysno::mmap as i32,
-    close = const Sysno::close as i32,
 );
 
 unsafe extern "C" {
@@ -130,7 +111,7 @@ pub(crate) struct ClockPage {
 impl Drop for ClockPage {
     fn drop(&mut self) {
         // SAFETY: mapped by `new` with this size, and nobody else has the pointer.
-        unsafe { libc::munmap(self.words.as_ptr().cast(), 4096) };
+        unsafe { libc::munmap(self.words.as_ptr().cast(), SIZE) };
     }
 }
 
@@ -149,12 +130,13 @@ impl AsFd for ClockPage {
 impl ClockPage {
     pub(crate) fn new() -> std::io::Result<Self> {
         use std::os::fd::AsRawFd;
-        let file = memfd_create("clock", MemfdFlags::CLOEXEC)?;
-        ftruncate(&file, 4096)?;
+        let file = memfd_create("clock", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, SIZE as u64)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping of a file of that size, anywhere.
         let at =
-            unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+            unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, libc::MAP_SHARED, file.as_raw_fd(), 0) };
         let words = if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) };
         Ok(Self { words: words.ok_or_else(std::io::Error::last_os_error)?, file })
     }
@@ -193,17 +175,15 @@ impl ClockPage {
     }
 }
 
-/// The code that was found and overwritten in a new image of a process.
+/// The code that was overwritten in a new program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Image {
     /// Where the code's flag lies, if the page is read.
     pub(crate) flag: Option<u64>,
-    /// There was nothing to do: this is the same image as before.
-    pub(crate) known: bool,
 }
 
 impl Image {
-    /// Sets the mark that the page is mapped, if the code has one.
+    /// Sets the code's flag: the page is read from now on.
     pub(crate) fn map(self, memory: Memory) -> std::io::Result<()> {
         match self.flag {
             Some(flag) if memory.u64(PAGE).is_ok() => memory.patch(&[(flag, vec![1])]),
@@ -220,8 +200,53 @@ fn plain(call: Sysno) -> Vec<u8> {
     code
 }
 
-/// Overwrites the code that reads the clock, and the bytes at `AT_RANDOM`, in a process that was just given a new program.
-pub(crate) fn overwrite(memory: Memory, clock_reads: ClockReads, random: [u8; 16]) -> std::io::Result<Image> {
+/// The vDSO of a process.
+pub(crate) struct Code {
+    pub(crate) range: Range<u64>,
+    /// Its functions: name, place in the code, length.
+    functions: Vec<(String, u64, u64)>,
+}
+
+impl Code {
+    pub(crate) fn read(memory: Memory, range: Range<u64>) -> std::io::Result<Self> {
+        let bytes = memory.read(range.start, (range.end - range.start) as usize)?;
+        let file = ElfFile64::<object::Endianness>::parse(&*bytes).map_err(std::io::Error::other)?;
+        let functions = file
+            .dynamic_symbols()
+            .filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.address(), symbol.size())))
+            .filter(|(name, ..)| name.starts_with("__vdso_"))
+            .collect();
+        Ok(Self { range, functions })
+    }
+
+    fn find(&self, name: &str) -> Option<(u64, u64)> {
+        self.functions.iter().find(|(other, ..)| other == name).map(|&(_, at, size)| (at, size))
+    }
+}
+
+/// The changes to a new program.
+pub(crate) struct Overwritten {
+    pub(crate) image: Image,
+    /// Where its vDSO has the instruction that calls the kernel.
+    pub(crate) call: Option<u64>,
+}
+
+/// The functions of the vDSO, and the calls that do the same.
+const CALLS: [(&str, Sysno); 5] = [
+    ("__vdso_clock_gettime", Sysno::clock_gettime),
+    ("__vdso_gettimeofday", Sysno::gettimeofday),
+    ("__vdso_time", Sysno::time),
+    ("__vdso_clock_getres", Sysno::clock_getres),
+    ("__vdso_getcpu", Sysno::getcpu),
+];
+
+/// Overwrites the code that reads the clock, and the bytes at `AT_RANDOM`, in a process before the first instruction of its program.
+pub(crate) fn overwrite(
+    memory: Memory,
+    code: Option<&Code>,
+    clock_reads: ClockReads,
+    random: [u8; 16],
+) -> std::io::Result<Overwritten> {
     let auxiliary = fs::read(format!("/proc/{}/auxv", memory.0))?;
     let value = |key: u32| {
         auxiliary.chunks_exact(16).find_map(|pair| {
@@ -230,45 +255,26 @@ pub(crate) fn overwrite(memory: Memory, clock_reads: ClockReads, random: [u8; 16
         })
     };
     let mut patches = Vec::new();
-    let mut image = Image::default();
-    if let Some(start) = value(linux_raw_sys::auxvec::AT_SYSINFO_EHDR) {
-        // Two pages at most; the second one may not be there.
-        let bytes = memory.read(start, 8192).or_else(|_| memory.read(start, 4096))?;
-        let file = ElfFile64::<object::Endianness>::parse(&*bytes).map_err(std::io::Error::other)?;
-        let symbols: Vec<_> = file
-            .dynamic_symbols()
-            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.address(), symbol.size())))
-            .filter(|(name, ..)| name.starts_with("__vdso_"))
-            .collect();
-        let find =
-            |name: &str| symbols.iter().find(|(other, ..)| *other == name).map(|&(_, at, size)| (at, size));
-        let time = plain(Sysno::time);
-        if let Some((at, _)) = find("__vdso_time") {
-            image.known = bytes.get(at as usize..at as usize + time.len()) == Some(&time);
+    let mut overwritten = Overwritten { image: Image::default(), call: None };
+    if let Some(code) = code {
+        let start = code.range.start;
+        for (name, call) in CALLS {
+            patches.extend(code.find(name).map(|(at, _)| (start + at, plain(call))));
         }
-        if image.known {
-            return Ok(image);
-        }
-        let calls = [
-            ("__vdso_clock_gettime", Sysno::clock_gettime),
-            ("__vdso_gettimeofday", Sysno::gettimeofday),
-            ("__vdso_time", Sysno::time),
-            ("__vdso_getcpu", Sysno::getcpu),
-        ];
-        for (name, call) in calls {
-            patches.extend(find(name).map(|(at, _)| (start + at, plain(call))));
-        }
+        // Behind `mov eax, number`.
+        overwritten.call = code.find("__vdso_time").map(|(at, _)| start + at + 5);
         // `mov rax, -ENOSYS; ret`: the C library then asks the kernel for randomness.
         let absent = vec![0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3];
-        patches.extend(find("__vdso_getrandom").map(|(at, _)| (start + at, absent)));
-        let (code, clock, day) = stub();
+        patches.extend(code.find("__vdso_getrandom").map(|(at, _)| (start + at, absent)));
+        let (stub, clock, day) = stub();
         // A function that is overwritten anyway and has room for the code behind its own eight bytes.
-        let room = calls.iter().map(|(name, _)| *name).chain(["__vdso_getrandom"]).filter_map(find);
-        let room = room.filter(|(_, size)| *size >= code.len() as u64 + 32).max_by_key(|&(_, size)| size);
+        let room =
+            CALLS.iter().map(|(name, _)| *name).chain(["__vdso_getrandom"]).filter_map(|name| code.find(name));
+        let room = room.filter(|(_, size)| *size >= stub.len() as u64 + 32).max_by_key(|&(_, size)| size);
         if let (ClockReads::Page, Some((at, _))) = (clock_reads, room) {
             let base = (start + at + 8).next_multiple_of(16);
             let mut lead = |name: &str, target: u64| {
-                let Some((at, _)) = find(name) else { return };
+                let Some((at, _)) = code.find(name) else { return };
                 let from = start + at;
                 let mut jump = vec![0xe9];
                 jump.extend((target.wrapping_sub(from + 5) as i32).to_le_bytes());
@@ -276,8 +282,8 @@ pub(crate) fn overwrite(memory: Memory, clock_reads: ClockReads, random: [u8; 16
             };
             lead("__vdso_clock_gettime", base + clock);
             lead("__vdso_gettimeofday", base + day);
-            patches.push((base, code));
-            image.flag = Some(base);
+            patches.push((base, stub));
+            overwritten.image.flag = Some(base);
         }
     }
     patches.extend(value(linux_raw_sys::auxvec::AT_RANDOM).map(|at| (at, random.to_vec())));
@@ -285,5 +291,5 @@ pub(crate) fn overwrite(memory: Memory, clock_reads: ClockReads, random: [u8; 16
         patches.extend(go::counters(memory, entry));
     }
     memory.patch(&patches)?;
-    Ok(image)
+    Ok(overwritten)
 }

@@ -1,6 +1,6 @@
 //! Threads and processes: how they come, become other programs, and are waited for.
 
-use std::{collections::VecDeque, os::fd::AsFd};
+use std::collections::VecDeque;
 
 use rand_core::Rng;
 use rustix::io::Errno;
@@ -8,7 +8,8 @@ use syscalls::Sysno;
 
 use super::{
     call::{Answer, Cause, Held, Late},
-    clock_page::{self, ClockPage, Image, PAGE_FD},
+    clock_page::{ClockPage, Image},
+    entry::{Entered, Entry},
     notify::{Listener, Notice},
     process::{Process, status_field},
     table::{State, Table, Thread},
@@ -35,9 +36,7 @@ pub(crate) fn born(table: &mut Table, tid: u32) -> std::io::Result<usize> {
             let parent =
                 table.processes.iter().position(|process| process.alive && process.pid == parent_pid);
             let image = parent.map_or(Image::default(), |parent| table.processes[parent].image);
-            // The first one is about to become the program.
-            let fresh = parent.is_none();
-            table.add_process(pid, field("NSpid")?, parent, fresh, image)?
+            table.add_process(pid, field("NSpid")?, parent, image)?
         }
     };
     table.threads.push(Thread::new(tid, process, State::Running));
@@ -107,13 +106,6 @@ pub(crate) fn create(
     Ok(Answer::Done)
 }
 
-/// A process becomes another program, if the kernel finds one.
-pub(crate) fn exec(table: &mut Table, thread: usize) -> Answer {
-    let process = table.threads[thread].process;
-    table.processes[process].fresh = true;
-    Answer::Go
-}
-
 /// The number of the parent as the program knows it; the first one's is the init's.
 pub(crate) fn parent(table: &Table, thread: usize) -> Answer {
     let parent = table.processes[table.threads[thread].process].parent;
@@ -144,37 +136,36 @@ pub(crate) fn await_child(table: &mut Table, thread: usize, notice: &Notice) -> 
     Ok(Answer::Hold(Held { until: None, cause: Cause::Child(which), late: Late::Again }))
 }
 
-/// Prepares a process that was given a new program.
-pub(crate) fn renew(
+/// `execve` and `execveat`: a process becomes another program, if the kernel finds one.
+pub(crate) fn enter(
     table: &mut Table,
     listener: &Listener,
     page: Option<&ClockPage>,
     clock_reads: ClockReads,
-    process: usize,
+    thread: usize,
     notice: &Notice,
-) -> Result<(), Broken> {
-    if matches!(notice.call(), Sysno::execve | Sysno::execveat) {
-        return Ok(());
-    }
-    table.processes[process].fresh = false;
+) -> Result<Outcome, Broken> {
+    let process = table.threads[thread].process;
     let mut random = [0; 16];
     table.processes[process].random.fill_bytes(&mut random);
-    let memory = table.processes[process].memory();
-    let image = match clock_page::overwrite(memory, clock_reads, random) {
-        Ok(image) => image,
-        // Gone already, killed from within.
-        Err(_) if table.processes[process].ended() => Image::default(),
-        Err(source) => return Err(Broken::Kernel { what: "write to the program's code", source }),
+    let pid = table.processes[process].pid;
+    let entry = Entry { listener, process: pid, page, clock_reads, random };
+    let image = match entry.make(notice) {
+        Ok(Entered::Program(image)) => image,
+        Ok(Entered::Refused) => return Ok(Outcome::Same),
+        // Killed from within.
+        Err(_) if table.processes[process].ended() => return Ok(Outcome::Same),
+        Err(source) => return Err(Broken::Kernel { what: "prepare the memory of a new program", source }),
     };
-    if image.known {
-        return Ok(());
-    }
     table.processes[process].image = image;
     table.unlent(process);
-    if image.flag.is_some()
-        && let Some(page) = page
-    {
-        let _ = listener.place(notice, page.as_fd(), PAGE_FD, true);
-    }
-    Ok(())
+    table.take_over(process);
+    Ok(Outcome::Another)
+}
+
+/// The program of a process after its `execve`.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Another,
+    Same,
 }

@@ -28,6 +28,8 @@ enum When {
     Within(usize, (u32, u32)),
     /// An argument is not null.
     Set(usize),
+    /// An argument has one of these bits.
+    Has(usize, u32),
     /// An argument has none of these bits.
     Without(usize, u32),
 }
@@ -239,6 +241,8 @@ fn rules(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<(Sysno, When
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
     rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
+    // Memory that no limit of a process counts.
+    rules.push((Sysno::mmap, When::Has(3, libc::MAP_SHARED as u32)));
     rules.extend(LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     rules.push((Sysno::fcntl, When::Is(1, libc::F_SETLEASE as u32)));
     match clock_reads {
@@ -365,6 +369,7 @@ pub(crate) fn program(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec
             }
             When::Is(n, value) => (n, jump(BPF_JEQ, value, 0, 1)),
             When::IsNot(n, value) => (n, jump(BPF_JEQ, value, 1, 0)),
+            When::Has(n, bits) => (n, jump(BPF_JSET, bits, 0, 1)),
             When::Without(n, bits) => (n, jump(BPF_JSET, bits, 1, 0)),
         };
         let reload = load(offset_of!(seccomp_data, nr));

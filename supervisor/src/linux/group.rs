@@ -13,7 +13,7 @@ use super::{
     axis::Axis,
     call::{Answer, Cause, Held, Late},
     clock_page::ClockPage,
-    creation::{await_child, born, create, exec, parent, renew},
+    creation::{Outcome, await_child, born, create, enter, parent},
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
     effort::Effort,
     files::{FileSystem, getrandom, read_random},
@@ -262,7 +262,7 @@ impl Group {
             }
             let Some(thread) = self.choose_in_start_up() else { return Ok(()) };
             self.turns.set_current(thread);
-            self.serve(thread);
+            self.serve(thread)?;
         }
     }
 
@@ -336,7 +336,7 @@ impl Group {
                 return Ok(Step::Waits { until_ns: self.next_deadline() });
             };
             self.turns.set_current(thread);
-            self.serve(thread);
+            self.serve(thread)?;
         }
     }
 
@@ -346,7 +346,7 @@ impl Group {
         match self.notifications.wait(&self.listener, &self.table)? {
             Notification::Nothing => {}
             Notification::Silence(running) => self.silence(&running)?,
-            Notification::Call(notice) => self.called(notice)?,
+            Notification::Call(notice) => self.called(notice),
             Notification::End(process) => buried(&mut self.table, &self.listener, process),
             Notification::HangUp => self.table.end(),
         }
@@ -355,7 +355,7 @@ impl Group {
     }
 
     /// Notes a call.
-    fn called(&mut self, notice: Notice) -> Result<(), Broken> {
+    fn called(&mut self, notice: Notice) {
         let known = self
             .table
             .threads
@@ -368,31 +368,28 @@ impl Group {
                 match born(&mut self.table, notice.thread()) {
                     Ok(thread) => thread,
                     // It died as it was born.
-                    Err(_) => return Ok(()),
+                    Err(_) => return,
                 }
             }
         };
         if self.is_only_to_be_placed(&notice) {
             self.report_stack(thread, &notice);
             self.listener.go(&notice);
-            return Ok(());
+            return;
         }
         self.effort.note_call();
         self.table.heard += 1;
         self.files.stamps.meet();
-        let process = self.table.threads[thread].process;
-        if self.table.processes[process].fresh {
-            self.timers.made.forget(process);
-            renew(
-                &mut self.table,
-                &self.listener,
-                self.time.page.as_deref(),
-                self.setup.clock_reads,
-                process,
-                &notice,
-            )?;
-        }
         self.table.threads[thread].state = State::Called(notice);
+    }
+
+    /// A process becomes another program.
+    fn enter(&mut self, thread: usize, notice: &Notice) -> Result<(), Broken> {
+        let (page, clock_reads) = (self.time.page.as_deref(), self.setup.clock_reads);
+        let outcome = enter(&mut self.table, &self.listener, page, clock_reads, thread, notice)?;
+        if outcome == Outcome::Another {
+            self.timers.made.forget(self.table.threads[thread].process);
+        }
         Ok(())
     }
 
@@ -406,7 +403,7 @@ impl Group {
             return Err(Broken::TooMuchSent(self.setup.limits.output));
         }
         let heard = self.notifications.silence(&mut self.table, running);
-        if matches!(heard, Err(Broken::Silent(_))) && self.give_turn() {
+        if matches!(heard, Err(Broken::Silent(_))) && self.give_turn()? {
             return Ok(());
         }
         heard
@@ -415,16 +412,16 @@ impl Group {
     /// A thread that spins may wait for what another one does in its next step, without a call: that one has a turn beside it. False if
     /// there is none, or if there were too many. No thread has one while any other runs, except here: what both write at once is not
     /// decided by the seed.
-    fn give_turn(&mut self) -> bool {
+    fn give_turn(&mut self) -> Result<bool, Broken> {
         if self.starts_up || !self.notifications.may_give() {
-            return false;
+            return Ok(false);
         }
         let able = (0..self.table.threads.len()).filter(|&thread| self.is_able(thread)).collect();
-        let Some(thread) = self.turns.draw(able) else { return false };
+        let Some(thread) = self.turns.draw(able) else { return Ok(false) };
         self.notifications.note_given();
         self.turns.set_current(thread);
-        self.serve(thread);
-        true
+        self.serve(thread)?;
+        Ok(true)
     }
 
     /// The program is over when its first process is.
@@ -497,7 +494,7 @@ impl Group {
     }
 
     /// Answers the call of a thread, or ends its wait.
-    fn serve(&mut self, thread: usize) {
+    fn serve(&mut self, thread: usize) -> Result<(), Broken> {
         match std::mem::replace(&mut self.table.threads[thread].state, State::Running) {
             State::Called(notice) => {
                 let is_notified = self.table.threads[thread].announced || self.starts_up;
@@ -512,17 +509,18 @@ impl Group {
                 };
                 match what {
                     Some(what) => self.notify(thread, notice, what),
-                    None => self.answer(thread, notice),
+                    None => self.answer(thread, notice)?,
                 }
             }
             State::Held(notice, held) => {
                 // One of the two is there: nobody asks the kernel for a cause before it is late.
                 let late = held.until.is_some_and(|until| self.time.is_over(until))
                     && !has_cause(&self.table, &self.network.sockets, thread, &held);
-                self.release(thread, notice, held, late)
+                self.release(thread, notice, held, late)?;
             }
             other => self.table.threads[thread].state = other,
         }
+        Ok(())
     }
 
     /// True for a send that would go unseen if stacks were not reported: it counts as unseen.
@@ -553,8 +551,11 @@ impl Group {
         self.events.push_back(Step::Point(Call { thread: thread as u32, what }));
     }
 
-    fn answer(&mut self, thread: usize, notice: Notice) {
+    fn answer(&mut self, thread: usize, notice: Notice) -> Result<(), Broken> {
         self.table.threads[thread].blocks = None;
+        if matches!(notice.call(), Sysno::execve | Sysno::execveat) {
+            return self.enter(thread, &notice);
+        }
         let outcome = self.handle(thread, &notice);
         self.end_if_over();
         self.table.threads[thread].announced = false;
@@ -577,26 +578,27 @@ impl Group {
             }
             Err(errno) => self.listener.fail(&notice, errno),
         }
+        Ok(())
     }
 
     /// Ends a wait, by what it waited for or because it is late.
-    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) {
+    fn release(&mut self, thread: usize, notice: Notice, held: Held, late: bool) -> Result<(), Broken> {
         if !late {
             match held.cause {
                 // A call that the supervisor answers in place of the kernel.
-                Cause::Files(_) if is_done_here(notice.call()) => self.answer(thread, notice),
+                Cause::Files(_) if is_done_here(notice.call()) => self.answer(thread, notice)?,
                 // The kernel now finds it ready, or a signal that ends the wait.
                 Cause::Files(_) | Cause::Time | Cause::Signals(_) => self.listener.go(&notice),
-                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => self.answer(thread, notice),
+                Cause::Child(_) | Cause::Again(_) | Cause::Fifo(_) => self.answer(thread, notice)?,
                 Cause::Futex(_) => self.listener.answer(&notice, 0),
-                Cause::Connect(_) => self.answer(thread, notice),
+                Cause::Connect(_) => self.answer(thread, notice)?,
             }
-            return;
+            return Ok(());
         }
         match held.late {
             Late::Answer(value) => self.listener.answer(&notice, value),
             Late::Fail(errno) => self.listener.fail(&notice, errno),
-            Late::Again => self.answer(thread, notice),
+            Late::Again => self.answer(thread, notice)?,
             Late::Empty { bytes, sets } => {
                 let memory = self.table.memory_of(thread);
                 for set in sets.into_iter().filter(|&set| set != 0) {
@@ -605,6 +607,7 @@ impl Group {
                 self.listener.answer(&notice, 0);
             }
         }
+        Ok(())
     }
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
@@ -682,7 +685,6 @@ impl Group {
             Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
                 create(&mut self.table, &self.listener, &mut self.events, thread, notice)
             }
-            Sysno::execve | Sysno::execveat => Ok(exec(&mut self.table, thread)),
             Sysno::exit => exit_thread(&mut self.table, &self.listener, thread, notice),
             Sysno::exit_group => exit_process(&mut self.table, &self.listener, thread, notice),
             Sysno::wait4 | Sysno::waitid => await_child(&mut self.table, thread, notice),

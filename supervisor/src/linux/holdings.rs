@@ -19,7 +19,6 @@ use rustix::{
 };
 
 use super::{
-    clock_page::PAGE_FD,
     connections::Sockets,
     notify::{Listener, Notice},
     process::Process,
@@ -107,7 +106,7 @@ impl Holdings {
         for file in fs::read_dir(format!("/proc/{}/fd", process.pid)).map_err(|error| error.to_string())? {
             fds.extend(file.ok().and_then(|file| file.file_name().to_str()?.parse::<i32>().ok()));
         }
-        for fd in fds.into_iter().filter(|&fd| fd != PAGE_FD) {
+        for fd in fds {
             let path = PathBuf::from(format!("/proc/{}/fd/{fd}", process.pid));
             if holdings.add(process, fd, &path, ends, random_files, sockets).is_none() {
                 let link = fs::read_link(&path).unwrap_or_default();

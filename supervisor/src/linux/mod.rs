@@ -14,6 +14,7 @@ mod creation;
 mod datagrams;
 mod deaths;
 mod effort;
+mod entry;
 mod fifos;
 mod files;
 mod filter;

@@ -52,6 +52,9 @@ pub(crate) struct Notifications {
 impl Notifications {
     /// Waits for the next call of the thread that runs, or for its end.
     pub(crate) fn wait(&mut self, listener: &Listener, table: &Table) -> Result<Notification, Broken> {
+        if let Some(notice) = listener.deferred() {
+            return Ok(Notification::Call(notice));
+        }
         let broken = |what| move |errno: Errno| Broken::Kernel { what, source: errno.into() };
         let mut running: Vec<usize> =
             table.threads.iter().filter(|thread| thread.is_running()).map(|thread| thread.process).collect();

@@ -1,8 +1,10 @@
 //! The kernel's side of the supervision: notices of calls, and answers to them.
 
 use std::{
+    collections::VecDeque,
     io,
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
+    sync::{Mutex, PoisonError},
 };
 
 use rustix::io::Errno;
@@ -44,11 +46,15 @@ pub(crate) enum Restart {
 }
 
 /// The listener at a group's calls.
-pub(crate) struct Listener(OwnedFd);
+pub(crate) struct Listener {
+    file: OwnedFd,
+    /// Calls that were received while another thread was traced.
+    deferred: Mutex<VecDeque<Notice>>,
+}
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.file.as_fd()
     }
 }
 
@@ -63,7 +69,17 @@ impl Listener {
                 u64::from(linux_raw_sys::ptrace::SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP),
             );
         }
-        Self(fd)
+        Self { file: fd, deferred: Mutex::default() }
+    }
+
+    /// Keeps a call for later.
+    pub(crate) fn defer(&self, notice: Notice) {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner).push_back(notice);
+    }
+
+    /// The first call that was kept for later.
+    pub(crate) fn deferred(&self) -> Option<Notice> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// The next call; none if the thread died before it was reported.
@@ -71,7 +87,7 @@ impl Listener {
         // SAFETY: all-zero bytes are a valid notice, and the kernel insists on them.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: the pointer is to a notice that outlives the call.
-        let got = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &mut notice) };
+        let got = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &mut notice) };
         if got == 0 {
             return Ok(Some(Notice(notice)));
         }
@@ -86,7 +102,7 @@ impl Listener {
         let response = libc::seccomp_notif_resp { id: notice.0.id, val: value, error, flags };
         // SAFETY: the pointer is to a response that outlives the call. It fails if the thread died meanwhile, which
         // shows elsewhere.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &response) };
+        unsafe { libc::ioctl(self.file.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &response) };
     }
 
     /// Ends the call with a value.
@@ -109,7 +125,7 @@ impl Listener {
         self.send(notice, 0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
     }
 
-    fn add(
+    fn request(
         &self,
         notice: &Notice,
         fd: BorrowedFd<'_>,
@@ -126,13 +142,18 @@ impl Listener {
             newfd_flags: if closes { libc::O_CLOEXEC as u32 } else { 0 },
         };
         // SAFETY: the pointer is to a request that outlives the call.
-        let got = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &request) };
+        let got = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &request) };
         if got < 0 { Err(io::Error::last_os_error()) } else { Ok(got) }
     }
 
     /// Ends the call with a new descriptor of the program for `fd`.
     pub(crate) fn give(&self, notice: &Notice, fd: BorrowedFd<'_>, closes: bool) -> io::Result<i32> {
-        self.add(notice, fd, None, libc::SECCOMP_ADDFD_FLAG_SEND as u32, closes)
+        self.request(notice, fd, None, libc::SECCOMP_ADDFD_FLAG_SEND as u32, closes)
+    }
+
+    /// Makes `fd` a new descriptor of the program, and leaves the call open.
+    pub(crate) fn add(&self, notice: &Notice, fd: BorrowedFd<'_>) -> io::Result<i32> {
+        self.request(notice, fd, None, 0, true)
     }
 
     /// Makes `fd` the program's descriptor `at`, and leaves the call open.
@@ -143,6 +164,6 @@ impl Listener {
         at: RawFd,
         closes: bool,
     ) -> io::Result<i32> {
-        self.add(notice, fd, Some(at), 0, closes)
+        self.request(notice, fd, Some(at), 0, closes)
     }
 }

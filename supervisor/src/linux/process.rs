@@ -22,8 +22,6 @@ pub(crate) struct Process {
     pub(crate) alive: bool,
     /// Dead, and its parent was not notified yet.
     pub(crate) unreaped: bool,
-    /// It was just given a new program, or is about to be.
-    pub(crate) fresh: bool,
     pub(crate) image: Image,
     pub(crate) random: ChaCha8Rng,
     /// Processor time at its last call, to notice long silence.

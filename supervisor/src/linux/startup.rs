@@ -37,6 +37,7 @@ const PREPARATIONS: &[Sysno] = &[
     Sysno::getsockopt,
     Sysno::gettimeofday,
     Sysno::lstat,
+    Sysno::mmap,
     Sysno::newfstatat,
     Sysno::open,
     Sysno::openat,

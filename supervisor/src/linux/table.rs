@@ -141,7 +141,6 @@ impl Table {
         pid: u32,
         own_pid: u32,
         parent: Option<usize>,
-        fresh: bool,
         image: Image,
     ) -> io::Result<usize> {
         let added = self.processes.len();
@@ -152,7 +151,6 @@ impl Table {
             parent,
             alive: true,
             unreaped: false,
-            fresh,
             image,
             random: self.randomness.of(added),
             used_ns: 0,
@@ -231,6 +229,16 @@ impl Table {
         for thread in self.threads.iter_mut().filter(|thread| thread.process == process && thread.tid != pid)
         {
             thread.state = State::Dead;
+        }
+    }
+
+    /// The only thread of a process that became another program runs. It has the number of the process, whichever thread made the call.
+    pub(crate) fn take_over(&mut self, process: usize) {
+        let pid = self.processes[process].pid;
+        let is_first = |thread: &&mut Thread| thread.tid == pid && !matches!(thread.state, State::Dead);
+        match self.threads.iter_mut().find(is_first) {
+            Some(thread) => thread.state = State::Running,
+            None => self.threads.push(Thread::new(pid, process, State::Running)),
         }
     }
 }

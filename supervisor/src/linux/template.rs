@@ -68,7 +68,7 @@ impl Template {
         group.turns.set_current(current);
         group.timers.made = made_timers;
         group.goes_on_from(warmed);
-        group.table.add_process(process, FIRST, None, false, image)?;
+        group.table.add_process(process, FIRST, None, image)?;
         Ok(group)
     }
 }
@@ -95,7 +95,7 @@ impl Group {
             return Err("everything: it was started to run".to_owned());
         };
         let [process] = table.processes.as_slice() else { return Err("its other processes".to_owned()) };
-        if !events.is_empty() || process.fresh || !process.alive || !timers.are_quiet() {
+        if !events.is_empty() || !process.alive || !timers.are_quiet() {
             return Err("its timers, or what it was about to do".to_owned());
         }
         let threads = standings(&table).ok_or("the numbers of its threads")?;

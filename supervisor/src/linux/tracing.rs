@@ -2,7 +2,7 @@
 //!
 //! A traced thread belongs to the thread that traces it: so it is let go before the functions that trace return.
 
-use std::{io, ptr::from_ref};
+use std::{io, ptr::from_ref, time::Duration};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use syscalls::Sysno;
@@ -18,10 +18,21 @@ pub(crate) type Registers = libc::user_regs_struct;
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
 /// How long a thread may take to come to a stop, or to a call.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+/// The pause between two looks at a thread that may have another number, and the most looks.
+const LOOK: Duration = Duration::from_micros(50);
+const LOOKS: u32 = 200_000;
 /// Room for the extended registers of any processor so far: AMX has 8 KiB of tiles.
 const MOST_EXTENDED: usize = 16 << 10;
 /// What is below the stack pointer from here on is nobody's: further than the 128 bytes that a function may use without saying so.
 const BELOW_STACK: u64 = 1 << 10;
+
+/// The reason for which a traced thread has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Its process has another program.
+    Entry,
+    Other,
+}
 
 /// A thread under ptrace. If it is not let go, its process is killed.
 pub(crate) struct Traced(Option<libc::pid_t>);
@@ -29,7 +40,16 @@ pub(crate) struct Traced(Option<libc::pid_t>);
 impl Traced {
     /// Begins to trace a thread. Processes and threads that it makes are traced, too.
     pub(crate) fn seize(thread: u32) -> io::Result<Self> {
-        let options = libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_EXITKILL;
+        Self::seize_with(thread, libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACECLONE)
+    }
+
+    /// Begins to trace a thread that is about to have its process run another program.
+    pub(crate) fn seize_for_entry(thread: u32) -> io::Result<Self> {
+        Self::seize_with(thread, libc::PTRACE_O_TRACEEXEC)
+    }
+
+    fn seize_with(thread: u32, options: i32) -> io::Result<Self> {
+        let options = options | libc::PTRACE_O_EXITKILL;
         let thread = thread as libc::pid_t;
         trace(libc::PTRACE_SEIZE, thread, 0, options as usize)?;
         Ok(Self(Some(thread)))
@@ -50,19 +70,36 @@ impl Traced {
 
     /// Waits until it stops.
     pub(crate) fn wait(&mut self) -> io::Result<()> {
-        let mut status = 0;
-        // SAFETY: the pointer is to a local.
-        while unsafe { libc::waitpid(self.thread(), &mut status, libc::__WALL) } < 0 {
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
+        let status = wait_for(self.thread(), libc::__WALL)?;
+        self.stopped(status.unwrap_or_default()).map(drop)
+    }
+
+    /// Waits until the kernel has done its `execve`. The thread then has the number of its process.
+    pub(crate) fn wait_for_entry(&mut self, process: u32) -> io::Result<Stop> {
+        let first = process as libc::pid_t;
+        if self.thread() == first {
+            let status = wait_for(first, libc::__WALL)?;
+            return self.stopped(status.unwrap_or_default());
+        }
+        // By the number of the process, which belongs to another thread before the entry, or by its own one if the call fails.
+        for _ in 0..LOOKS {
+            for number in [first, self.thread()] {
+                if let Ok(Some(status)) = wait_for(number, libc::__WALL | libc::WNOHANG) {
+                    self.0 = Some(number);
+                    return self.stopped(status);
+                }
             }
+            std::thread::sleep(LOOK);
         }
-        if libc::WIFSTOPPED(status) {
-            return Ok(());
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    fn stopped(&mut self, status: i32) -> io::Result<Stop> {
+        if !libc::WIFSTOPPED(status) {
+            self.0 = None;
+            return Err(io::Error::other("it ended"));
         }
-        self.0 = None;
-        Err(io::Error::other("it ended"))
+        Ok(if status >> 16 == libc::PTRACE_EVENT_EXEC { Stop::Entry } else { Stop::Other })
     }
 
     /// Takes it out of the call at which it stands; the registers with which it makes that call anew.
@@ -85,7 +122,7 @@ impl Traced {
         Memory(self.thread().unsigned_abs())
     }
 
-    fn registers(&self) -> io::Result<Registers> {
+    pub(crate) fn registers(&self) -> io::Result<Registers> {
         // SAFETY: the structure is plain numbers.
         let mut registers: Registers = unsafe { std::mem::zeroed() };
         trace(libc::PTRACE_GETREGS, self.thread(), 0, (&raw mut registers).addr())?;
@@ -174,16 +211,43 @@ impl Traced {
         listener: &Listener,
         with: impl FnOnce(&Notice) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.set_registers(&prepared(at, call, arguments))?;
-        self.run_to_call()?;
-        trace(libc::PTRACE_SYSCALL, self.thread(), 0, 0)?;
-        let notice = hear(listener)?;
-        if notice.thread() != self.thread().unsigned_abs() {
-            return Err(io::Error::other("another thread called"));
-        }
+        let notice = self.notify_of(at, call, arguments, listener)?;
         with(&notice)?;
         listener.go(&notice);
         Ok(())
+    }
+
+    /// Lets it start a call, which the kernel does.
+    pub(crate) fn start_call(
+        &mut self,
+        at: &Registers,
+        call: Sysno,
+        arguments: &[u64],
+        listener: &Listener,
+    ) -> io::Result<()> {
+        let notice = self.notify_of(at, call, arguments, listener)?;
+        listener.go(&notice);
+        Ok(())
+    }
+
+    /// The notice of a call that it is made to do. Those of other threads are kept for later.
+    fn notify_of(
+        &mut self,
+        at: &Registers,
+        call: Sysno,
+        arguments: &[u64],
+        listener: &Listener,
+    ) -> io::Result<Notice> {
+        self.set_registers(&prepared(at, call, arguments))?;
+        self.run_to_call()?;
+        trace(libc::PTRACE_SYSCALL, self.thread(), 0, 0)?;
+        loop {
+            let notice = hear(listener)?;
+            if notice.thread() == self.thread().unsigned_abs() {
+                return Ok(notice);
+            }
+            listener.defer(notice);
+        }
     }
 
     fn returned(&self) -> io::Result<u64> {
@@ -261,6 +325,23 @@ pub(crate) fn trace(request: Request, thread: libc::pid_t, first: usize, second:
     // SAFETY: addresses are of locals of the callers, of the type that the request asks for.
     let done = unsafe { libc::ptrace(request, thread, first, second) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Waits for a traced thread; its status, if it has stopped or ended.
+fn wait_for(thread: libc::pid_t, options: i32) -> io::Result<Option<i32>> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the pointer is to a local.
+        match unsafe { libc::waitpid(thread, &mut status, options) } {
+            0 => return Ok(None),
+            1.. => return Ok(Some(status)),
+            _ => {}
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
 }
 
 /// The next call that a group's threads make.
