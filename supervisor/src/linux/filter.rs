@@ -7,6 +7,7 @@ use std::mem::offset_of;
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, seccomp_data, sock_filter,
 };
+use linux_raw_sys::general::RLIMIT_CPU;
 use syscalls::Sysno;
 
 use super::interfaces::COMMANDS;
@@ -209,6 +210,8 @@ const ABSENT: &[Sysno] = &[
     // Its area shows the number of the real processor.
     Sysno::rseq,
     Sysno::io_setup,
+    // No limit counts its memory.
+    Sysno::memfd_secret,
 ];
 
 /// Calls from this number on came with Linux 6.13 and later: nobody has looked at what they reach. Programs fall back on others.
@@ -243,6 +246,10 @@ fn rules(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<(Sysno, When
     rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
     // Memory that no limit of a process counts.
     rules.push((Sysno::mmap, When::Has(3, libc::MAP_SHARED as u32)));
+    rules.push((Sysno::memfd_create, When::Always));
+    rules.push((Sysno::personality, When::Always));
+    rules.push((Sysno::setrlimit, When::Is(0, RLIMIT_CPU)));
+    rules.push((Sysno::prlimit64, When::Is(1, RLIMIT_CPU)));
     rules.extend(LOCKS.map(|command| (Sysno::fcntl, When::Is(1, command))));
     rules.push((Sysno::fcntl, When::Is(1, libc::F_SETLEASE as u32)));
     match clock_reads {

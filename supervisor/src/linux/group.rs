@@ -19,6 +19,7 @@ use super::{
     files::{FileSystem, getrandom, read_random},
     filter::{FORBIDDEN, SHARED},
     futex::Futexes,
+    guards::{limit_processor_time, set_personality, set_registers},
     interfaces::ask_interface,
     life::{Life, Nest},
     locks::{lease, lock_file, lock_range},
@@ -30,6 +31,7 @@ use super::{
     pipes::write,
     plan::Role,
     points::point,
+    shared_memory::SharedMemory,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
     stack::{Stacks, says_where},
@@ -61,6 +63,7 @@ pub struct Group {
     pub(crate) files: FileSystem,
     /// The names of the machine that are its own.
     pub(crate) apart: Apart,
+    shared_memory: SharedMemory,
     notifications: Notifications,
     pub(crate) turns: Turns,
     effort: Effort,
@@ -168,6 +171,7 @@ impl Group {
             network: Network::new(&setup, apart),
             files,
             apart,
+            shared_memory: SharedMemory::default(),
             notifications: Notifications::default(),
             turns: Turns::of_start_up(&setup.name),
             effort: Effort::default(),
@@ -612,6 +616,9 @@ impl Group {
 
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         let caller = self.table.caller(thread);
+        if matches!(notice.call(), Sysno::sendmsg | Sysno::sendmmsg) {
+            self.shared_memory.note_message();
+        }
         let (listener, sight) = (&*self.listener, &mut self.files.sight);
         let (time, events) = (&mut self.time, &mut self.events);
         if let Some(answer) = self.network.call(listener, sight, time, events, caller, notice) {
@@ -653,6 +660,11 @@ impl Group {
                 Ok(Answer::Go)
             }
             Sysno::getppid => Ok(parent(&self.table, thread)),
+            Sysno::arch_prctl => set_registers(&mut self.events, notice),
+            Sysno::personality => set_personality(&mut self.events, notice),
+            Sysno::setrlimit | Sysno::prlimit64 => limit_processor_time(&mut self.events, notice),
+            Sysno::mmap => self.shared_memory.map(&mut self.events, caller, notice),
+            Sysno::memfd_create => self.shared_memory.make_file(&mut self.events, &self.table),
             Sysno::sched_yield => Ok(self.time.give_way()),
             Sysno::pause | Sysno::rt_sigsuspend => suspend(&mut self.table, thread, notice),
             Sysno::rt_sigtimedwait => await_signal(&self.table, &mut self.time, thread, notice),
@@ -694,7 +706,7 @@ impl Group {
             | Sysno::rt_sigqueueinfo
             | Sysno::rt_tgsigqueueinfo
             | Sysno::pidfd_send_signal => self.signals.send(&self.table, thread, notice, &mut self.events),
-            call if SHARED.contains(&call) => self.share(notice),
+            call if SHARED.contains(&call) => self.share(thread, notice),
             call if FORBIDDEN.contains(&call) => {
                 self.events.push_back(Step::Refused(call.name().to_owned()));
                 Err(Errno::PERM)
@@ -713,12 +725,15 @@ impl Group {
     }
 
     /// Calls about what is shared by number or name.
-    fn share(&mut self, notice: &Notice) -> Result<Answer, Errno> {
+    fn share(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
         if !self.apart.ipc {
             self.events.push_back(Step::Refused(notice.call().name().to_owned()));
             return Err(Errno::PERM);
         }
         self.life.spoil();
+        if notice.call() == Sysno::shmget {
+            return self.shared_memory.make_segment(&mut self.events, self.table.caller(thread), notice);
+        }
         Ok(Answer::Go)
     }
 }

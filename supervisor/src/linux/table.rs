@@ -72,6 +72,10 @@ impl<'a> Caller<'a> {
         self.process().memory()
     }
 
+    pub(crate) fn limits(self) -> Limits {
+        self.table.limits
+    }
+
     /// A process that lives, whichever: all see the same files.
     pub(crate) fn living(self) -> Option<&'a Process> {
         self.table.processes.iter().find(|process| process.alive)

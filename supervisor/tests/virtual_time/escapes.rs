@@ -7,9 +7,9 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use picklock_supervisor::{Group, Pool, Setup, StartError, Status, instructions};
+use picklock_supervisor::{ClockReads, Group, Pool, Setup, StartError, Status, instructions};
 
-use crate::driver::{Story, finish, harness_name, run, runtime, setup};
+use crate::driver::{START, Story, finish, harness_name, run, runtime, setup};
 
 /// Set for a test that is run by itself, as another user or in another namespace.
 const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
@@ -140,19 +140,73 @@ fn instructions_that_show_the_machine_are_named_with_their_file() {
     assert!(found.iter().all(|one| one.file.is_absolute()), "{text}");
 }
 
+/// A probe in C, which is removed in the end.
+struct Compiled(PathBuf);
+
+impl Compiled {
+    /// Compiles a probe; none without a compiler.
+    fn new(name: &str, flags: &[&str]) -> Option<Self> {
+        let file = format!("{name}-{}", std::process::id());
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+        let source = probes().join(name).with_extension("c");
+        let built = Command::new("cc").arg("-O1").args(flags).arg("-o").arg(&program).arg(source).status();
+        if !built.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: no C compiler");
+            return None;
+        }
+        Some(Self(program))
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("a path of text")
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 #[test]
 fn an_address_cannot_be_changed_while_it_is_looked_at() {
     let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("race-{}", std::process::id()));
-    let built = Command::new("cc").arg("-O1").arg("-o").arg(&program).arg(probes().join("race.c")).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: no C compiler");
-    }
+    let Some(program) = Compiled::new("race", &[]) else { return };
     let outside = Outside::new(&python);
-    let story = run(&probe(&[program.to_str().expect("a path of text")], &outside), &[]);
-    std::fs::remove_file(&program).expect("it was built");
+    let story = run(&probe(&[program.path()], &outside), &[]);
     is_well("race.c", &story);
     assert_eq!(outside.end(), "");
+}
+
+#[test]
+fn the_clock_of_the_machine_is_not_reached() {
+    for flags in [&[][..], &["-static"]] {
+        let Some(program) = Compiled::new("clock", flags) else { return };
+        for clock_reads in [ClockReads::Page, ClockReads::Notified] {
+            for words in [&[program.path()][..], &[program.path(), "once more"]] {
+                let setup = Setup { clock_reads, ..setup(words, 1) };
+                is_well("clock.c", &run(&setup, &[]));
+            }
+        }
+        let pool = Pool::new();
+        let groups = [0, 1, 2].map(|_| pool.start(&setup(&[program.path()], 1)).expect("start a probe"));
+        let [_, _, copy] = groups;
+        is_well("clock.c", &finish(copy, &[]));
+    }
+}
+
+#[test]
+fn what_a_program_reads_before_its_first_call_is_the_hosts() {
+    let flags = ["-nostdlib", "-static", "-fno-stack-protector"];
+    let Some(program) = Compiled::new("early", &flags) else { return };
+    let printed = |seed| {
+        let story = run(&setup(&[program.path()], seed), &[]);
+        story.printed().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [first, again] = [printed(1), printed(1)];
+    assert_eq!(first.len(), 2, "{first:?}");
+    assert_eq!(first[0], format!("seconds {}", START.wall_ns / 1_000_000_000));
+    assert_eq!(first, again);
 }
 
 /// Tried behind a command alone.

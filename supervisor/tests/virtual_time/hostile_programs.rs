@@ -90,6 +90,36 @@ fn too_much_memory_is_refused() {
 }
 
 #[test]
+fn too_much_shared_memory_is_refused() {
+    let script = "import ctypes, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+def take(what, does):
+    taken = 0
+    try:
+        while taken < 64: does(); taken += 1
+    except OSError as error: print(what, taken, error.errno)
+kept = []
+take('mappings', lambda: kept.append(mmap.mmap(-1, 16 << 20)))
+zero = os.open('/dev/zero', os.O_RDWR)
+take('zero', lambda: kept.append(mmap.mmap(zero, 16 << 20)))
+take('memfds', lambda: kept.append(os.memfd_create('x')))
+while kept:
+    last = kept.pop()
+    if isinstance(last, int): os.close(last)
+take('memfds', lambda: os.close(os.memfd_create('x')))
+def segment():
+    if libc.shmget(0, ctypes.c_size_t(16 << 20), 0o1600) < 0: raise OSError(ctypes.get_errno(), '')
+take('segments', segment)";
+    let Some(mut setup) = python(script) else { return };
+    setup.limits = Limits { memory: 256 << 20, file: 32 << 20, ..Limits::default() };
+    let story = run(&setup, &[]);
+    // Memory that is given back does not count once more: other processes may have a part of it.
+    let expected = ["mappings 16 12", "zero 0 12", "memfds 8 12", "segments 0 12"];
+    assert_eq!(story.printed(), expected, "{story:#?}");
+    assert!(story.says("more than 256 MiB of shared memory") && story.says("more than 8 memfds"));
+}
+
+#[test]
 fn limits_cannot_be_raised() {
     let script = "import resource
 try: resource.setrlimit(resource.RLIMIT_DATA, (8 << 40, 8 << 40))
