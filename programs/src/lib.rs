@@ -16,7 +16,8 @@
 //! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
 //!   `event` is what the world hands to it.
-//! - *Commands*: `wrapper` and `shim` recognise shell scripts and version managers that start the real program; `error`.
+//! - *Commands*: `wrapper` and `shim` recognise shell scripts and version managers that start the real program; `sources` has the directories of
+//!   which a story shows lines; `error`.
 //!
 //! Everything goes through the host, as for a lock in Rust, so scenarios, shrinking, exploration and reports need no change, and programs
 //! and clients in Rust can be mixed.
@@ -40,6 +41,7 @@ mod network;
 mod program;
 pub mod servers;
 mod shim;
+mod sources;
 mod spelling;
 mod warm_up;
 mod watch;
@@ -51,4 +53,5 @@ pub use ensemble::Ensemble;
 pub use error::ProgramError;
 pub use picklock_supervisor::{Instruction, ready};
 pub use program::Program;
+pub use sources::show_sources;
 pub use wrapper::is_shell_script;

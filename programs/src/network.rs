@@ -7,6 +7,8 @@ use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
 use picklock_supervisor::{Clock, ConnectError, Setup};
 
+use crate::sources;
+
 /// Where the first host is.
 const FIRST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 
@@ -30,6 +32,7 @@ pub(crate) fn setup(words: &[String], host: &Host) -> Setup {
     let here = names.iter().position(|other| *other == name).unwrap_or_default();
     let mut setup = Setup::new(words, name, address(here), host.rng().below(u64::MAX));
     setup.clock = START_UP;
+    setup.sources = sources::of(words);
     setup.hosts = names.into_iter().enumerate().map(|(at, name)| (name, address(at))).collect();
     setup.hosts.remove(here);
     setup

@@ -1,7 +1,7 @@
 //! `--program`: locks in any language, beside the designs that come with picklock.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use picklock_programs::{Program, is_shell_script};
@@ -61,6 +61,10 @@ pub(crate) struct Start {
     /// Start each program anew, and copy none that was started before (slower; the runs are the same)
     #[arg(long, help_heading = "A lock in another language")]
     fresh: bool,
+    /// Also show lines of source files below this directory; otherwise those below the working directory and below the directories
+    /// of the files that the command names; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = "A lock in another language")]
+    source: Vec<PathBuf>,
 }
 
 impl Start {
@@ -69,6 +73,7 @@ impl Start {
         if self.fresh {
             picklock_programs::start_anew();
         }
+        picklock_programs::show_sources(&self.source);
     }
 }
 

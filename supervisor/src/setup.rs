@@ -36,6 +36,9 @@ pub struct Setup {
     /// True if [`Step::At`](crate::Step::At) is to say from where in its source it makes the calls that others see. The steps are the same
     /// besides.
     pub stacks: bool,
+    /// The directories below which [`Step::At`](crate::Step::At) shows lines of source files. Those of other files are left out: a program
+    /// chooses the names of the files that its code is said to come from.
+    pub sources: Vec<PathBuf>,
     /// Which files it finds.
     pub files: Files,
     /// The directory that is `HOME` instead of an empty one, where the program has files of its own. It outlives the
@@ -73,6 +76,7 @@ impl Setup {
             clock: Clock::default(),
             clock_reads: ClockReads::Page,
             stacks: false,
+            sources: Vec::new(),
             files: Files::Own,
             home: None,
             syncs: None,

@@ -175,7 +175,7 @@ impl Group {
             notifications: Notifications::default(),
             turns: Turns::of_start_up(&setup.name),
             effort: Effort::default(),
-            stacks: setup.stacks.then(Stacks::default),
+            stacks: setup.stacks.then(|| Stacks::new(&setup.sources)),
             setup,
             events: VecDeque::new(),
             starts_up: true,

@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use picklock_supervisor::{ClockReads, Group, Pool, Setup, StartError, Status, instructions};
@@ -14,7 +15,7 @@ use crate::driver::{START, Story, finish, harness_name, run, runtime, setup};
 /// Set for a test that is run by itself, as another user or in another namespace.
 const WITHIN: &str = "PICKLOCK_ESCAPES_WITHIN";
 
-fn probes() -> PathBuf {
+pub(crate) fn probes() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/hostile")
 }
 
@@ -141,12 +142,14 @@ fn instructions_that_show_the_machine_are_named_with_their_file() {
 }
 
 /// A probe in C, which is removed in the end.
-struct Compiled(PathBuf);
+pub(crate) struct Compiled(PathBuf);
 
 impl Compiled {
     /// Compiles a probe; none without a compiler.
-    fn new(name: &str, flags: &[&str]) -> Option<Self> {
-        let file = format!("{name}-{}", std::process::id());
+    pub(crate) fn new(name: &str, flags: &[&str]) -> Option<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let file = format!("{name}-{}-{made}", std::process::id());
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
         let source = probes().join(name).with_extension("c");
         let built = Command::new("cc").arg("-O1").args(flags).arg("-o").arg(&program).arg(source).status();
@@ -157,7 +160,7 @@ impl Compiled {
         Some(Self(program))
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.0.to_str().expect("a path of text")
     }
 }

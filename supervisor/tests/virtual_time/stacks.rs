@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use picklock_supervisor::{Group, Step};
+use picklock_supervisor::{Frame, Group, Step};
 
-use crate::driver::{Run, run, runtime, setup};
+use crate::driver::{Run, Story, run, runtime, setup};
+use crate::escapes::{Compiled, probes};
 
 const PYTHON: &str = "import socket
 
@@ -71,8 +72,9 @@ func main() {
 ";
 
 /// What the program sends, each with the function and the line of `release` from which it does.
-fn sent_from(command: &[&str]) -> Vec<String> {
+fn sent_from(dir: &Path, command: &[&str]) -> Vec<String> {
     let mut setup = setup(command, 1);
+    setup.sources = vec![dir.to_owned()];
     let without = run(&setup, &[]).steps;
     setup.stacks = true;
     let mut run = Run::new(Group::start(&setup).expect("start the program"), &[]);
@@ -110,7 +112,7 @@ fn python_names_its_lines() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("lock.py");
     std::fs::write(&file, PYTHON).unwrap();
-    let sent = sent_from(&[&python, &file.display().to_string()]);
+    let sent = sent_from(dir.path(), &[&python, &file.display().to_string()]);
     assert_eq!(sent, ["GET from release:8 if ask(", "DEL from release:9 ask(b'*"]);
 }
 
@@ -121,7 +123,7 @@ fn rust_names_its_lines() {
     std::fs::write(dir.path().join("lock.rs"), RUST).unwrap();
     // Optimized, the last call of a function takes the place of its frame.
     built(dir.path(), &[&compiler, "-g", "lock.rs"]);
-    let sent = sent_from(&[&dir.path().join("lock").display().to_string()]);
+    let sent = sent_from(dir.path(), &[&dir.path().join("lock").display().to_string()]);
     assert_eq!(sent, ["GET from lock::release:12 if ask(", "DEL from lock::release:13 return "]);
 }
 
@@ -131,7 +133,7 @@ fn go_names_its_lines() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("lock.go"), GO).unwrap();
     built(dir.path(), &["env", "CGO_ENABLED=0", &compiler, "build", "-o", "lock", "lock.go"]);
-    let sent = sent_from(&[&dir.path().join("lock").display().to_string()]);
+    let sent = sent_from(dir.path(), &[&dir.path().join("lock").display().to_string()]);
     assert_eq!(sent, ["GET from main.release:14 if ask(", "DEL from main.release:15 ask(sto"]);
 }
 
@@ -156,6 +158,59 @@ fn the_turns_of_threads_are_the_same_with_and_without() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("threads.py");
     std::fs::write(&file, THREADS).unwrap();
-    let sent = sent_from(&[&python, &file.display().to_string()]);
+    let sent = sent_from(dir.path(), &[&python, &file.display().to_string()]);
     assert!(!sent.is_empty());
+}
+
+/// A program with the probe's way to mislead a reader.
+fn misleading(way: u32, flags: &[&str]) -> Option<Compiled> {
+    let way = format!("-DWAY={way}");
+    Compiled::new("stacks", &[&["-g", "-Wno-unused-result", &way][..], flags].concat())
+}
+
+/// The stacks that are read of a program, and what it prints.
+fn stacks_of(program: &str) -> (Vec<Vec<Frame>>, Story) {
+    let mut setup = setup(&[program], 1);
+    setup.stacks = true;
+    // Everything but what no source file is.
+    setup.sources = vec!["/".into()];
+    let mut run = Run::new(Group::start(&setup).expect("start the program"), &[]);
+    let mut stacks = Vec::new();
+    while run.step() {
+        if let Some(Step::At(stack)) = run.last.take() {
+            stacks.push(stack);
+        }
+    }
+    (stacks, run.story)
+}
+
+#[test]
+fn what_a_program_names_is_not_opened() {
+    for (way, has_stacks) in [(1, false), (2, false), (3, true), (4, true), (5, true), (6, true)] {
+        for flags in [&[][..], &["-static"], &["-fno-asynchronous-unwind-tables", "-Wa,--gdwarf-5"]] {
+            let Some(program) = misleading(way, flags) else { return };
+            let (stacks, story) = stacks_of(program.path());
+            assert_eq!(story.printed(), ["done"], "{way}: {story:#?}");
+            assert!(has_stacks || stacks.is_empty(), "{way}: {stacks:#?}");
+            let texts = stacks.iter().flatten().filter_map(|frame| frame.text.as_deref());
+            assert!(texts.clone().all(|text| !text.contains('\0') && !text.contains("PATH=")), "{stacks:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_only_has_the_name_of_an_interpreter_is_read_with_limits() {
+    let dir = tempfile::tempdir().unwrap();
+    let huge = "char python_memory[3L << 30];\n#include \"";
+    let source = format!("{huge}{}\"\n", probes().join("stacks.c").display());
+    std::fs::write(dir.path().join("python.c"), source).unwrap();
+    let program = dir.path().join("python3.11");
+    let program = program.to_str().unwrap();
+    if runtime(&["cc"]).is_none() {
+        return;
+    }
+    built(dir.path(), &["cc", "-g", "-mcmodel=large", "-w", "-DWAY=0", "-o", program, "python.c"]);
+    let (stacks, story) = stacks_of(program);
+    assert_eq!(story.printed(), ["done"], "{story:#?}");
+    assert!(stacks.is_empty(), "{stacks:#?}");
 }

@@ -4,15 +4,26 @@
 //! them (2.7, 3.3 to 3.15). Compiled programs (Go, Rust, C) are unwound by the tables that exceptions and debuggers use, and their
 //! debug information gives functions and lines; a stripped program has none.
 //!
+//! All of this is the program's own making, and may be made to mislead a reader: files are opened in the program's mounts, and only regular
+//! ones; bytes, depth and loops have limits; a reader that panics is not asked again. A line is shown from the program's own files alone.
+//!
 //! Left out: the JVM and Node. Their code is made at run time, and no table outside of them says which line it is; both would have to be
 //! asked, by a call that is not part of the run.
 
+mod binary;
+mod interpreter;
+mod mapped;
+mod metered;
+mod names;
 mod native;
 mod python;
+mod rules;
 mod source;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 use syscalls::Sysno;
 
@@ -46,32 +57,39 @@ pub(crate) fn says_where(call: Sysno) -> bool {
 }
 
 /// Reads the stacks of a group's threads.
-#[derive(Default)]
 pub(crate) struct Stacks {
-    readers: BTreeMap<u32, (String, Reader)>,
+    readers: BTreeMap<u32, (PathBuf, Reader)>,
     sources: Sources,
 }
 
-/// What reads the stacks of a process.
+/// The reader of the stacks of a process.
 enum Reader {
     Python(Box<Python>),
     Native(Native),
+    /// It has panicked, or the interpreter is an unusual one.
+    Failed,
 }
 
 impl Stacks {
+    /// Shows lines of files below these directories.
+    pub(crate) fn new(sources: &[PathBuf]) -> Stacks {
+        Stacks { readers: BTreeMap::new(), sources: Sources::below(sources) }
+    }
+
     /// The stack of a thread of this process, innermost first; empty if it cannot be read, or if nothing in it is the user's.
     pub(crate) fn read(&mut self, pid: u32, tid: u32) -> Vec<Frame> {
         let Ok(program) = fs::read_link(format!("/proc/{pid}/exe")) else { return Vec::new() };
-        let program = program.display().to_string();
         // A process that runs another program has another reader.
         if self.readers.get(&pid).is_none_or(|(other, _)| *other != program) {
-            let Some(reader) = Reader::of(pid) else { return Vec::new() };
+            let made = catch_unwind(|| Reader::of(pid)).unwrap_or(Some(Reader::Failed));
+            let Some(reader) = made else { return Vec::new() };
             self.readers.insert(pid, (program, reader));
         }
         let Some((_, reader)) = self.readers.get_mut(&pid) else { return Vec::new() };
-        let mut frames = match reader {
-            Reader::Python(python) => python.read(tid),
-            Reader::Native(native) => native.read(tid),
+        let read = catch_unwind(AssertUnwindSafe(|| reader.read(tid)));
+        let Ok(mut frames) = read else {
+            *reader = Reader::Failed;
+            return Vec::new();
         };
         if frames.iter().all(|frame| frame.library) {
             return Vec::new();
@@ -88,8 +106,16 @@ impl Reader {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
         if python::runs_in(&maps) {
             // Not before its interpreter is there.
-            return Python::attach(pid).map(|python| Reader::Python(Box::new(python)));
+            return Python::attach(pid, &maps).map(|python| Reader::Python(Box::new(python)));
         }
         Some(Reader::Native(Native::of(pid, &maps)))
+    }
+
+    fn read(&mut self, tid: u32) -> Vec<Frame> {
+        match self {
+            Reader::Python(python) => python.read(tid),
+            Reader::Native(native) => native.read(tid),
+            Reader::Failed => Vec::new(),
+        }
     }
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
-use addr2line::Loader;
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder as _};
-use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
+use super::{
+    binary::{Binary, Section},
+    mapped::{self, mapping},
+    rules,
+};
 use crate::Frame;
 use crate::linux::memory::Memory;
 
@@ -30,9 +33,20 @@ pub(super) struct Native {
 struct Mapped {
     path: String,
     addresses: Range<u64>,
-    /// What is added to an address in the file.
-    shift: u64,
-    loader: Option<Loader>,
+    content: Content,
+}
+
+/// The content of a mapped file.
+enum Content {
+    /// No stack led there so far.
+    Unread,
+    Code {
+        binary: Box<Binary>,
+        /// The difference between an address in memory and in the file.
+        shift: u64,
+    },
+    /// It is no program, or cannot be read.
+    Other,
 }
 
 impl Native {
@@ -43,45 +57,12 @@ impl Native {
             let whole = ranges.entry(path).or_insert_with(|| range.clone());
             *whole = whole.start.min(range.start)..whole.end.max(range.end);
         }
-        let mut native =
-            Native { pid, unwinder: UnwinderX86_64::new(), cache: CacheX86_64::new(), files: Vec::new() };
-        ranges.into_iter().for_each(|(path, range)| native.add(path, range));
-        native
-    }
-
-    /// Adds a file; one that is no program, or cannot be read, is left out.
-    fn add(&mut self, path: &str, addresses: Range<u64>) {
-        let place = format!("/proc/{}/root{path}", self.pid);
-        let Ok(bytes) = fs::read(&place) else { return };
-        let Ok(file) = object::File::parse(&*bytes) else { return };
-        let Some(first) = file.segments().map(|segment| segment.address() & !0xfff).min() else { return };
-        let section = |name: &str| {
-            let section = file.section_by_name(name)?;
-            let bytes = section.uncompressed_data().ok()?.into_owned();
-            Some((section.address()..section.address() + section.size(), bytes))
-        };
-        let ((text_svma, text), (eh_frame_svma, eh_frame)) =
-            (split(section(".text")), split(section(".eh_frame")));
-        let (eh_frame_hdr_svma, eh_frame_hdr) = split(section(".eh_frame_hdr"));
-        let sections = ExplicitModuleSectionInfo {
-            base_svma: first,
-            text_svma,
-            text,
-            eh_frame_svma,
-            eh_frame,
-            eh_frame_hdr_svma,
-            eh_frame_hdr,
-            debug_frame: section(".debug_frame").map(|(_, bytes)| bytes),
-            ..ExplicitModuleSectionInfo::default()
-        };
-        let base = addresses.start;
-        self.unwinder.add_module(Module::new(path.to_owned(), addresses.clone(), base, sections));
-        self.files.push(Mapped {
+        let files = ranges.into_iter().map(|(path, addresses)| Mapped {
             path: path.to_owned(),
             addresses,
-            shift: base.wrapping_sub(first),
-            loader: Loader::new(&place).ok(),
+            content: Content::Unread,
         });
+        Native { pid, unwinder: UnwinderX86_64::new(), cache: CacheX86_64::new(), files: files.collect() }
     }
 
     pub(super) fn read(&mut self, tid: u32) -> Vec<Frame> {
@@ -93,6 +74,7 @@ impl Native {
             // Of a caller it is the call, not what follows it.
             let address = place.address_for_lookup();
             addresses.push(address);
+            self.load(address);
             if registers.bp() == 0 {
                 registers.set_bp(self.frame_pointer(address, registers.sp()).unwrap_or(0));
             }
@@ -107,34 +89,64 @@ impl Native {
         addresses.into_iter().flat_map(|address| self.frames(address)).collect()
     }
 
-    /// The frame pointer within a function that sets it, by how far its first instructions move the stack.
-    fn frame_pointer(&self, address: u64, stack: u64) -> Option<u64> {
-        let mapped = self.mapped(address)?;
-        let function =
-            mapped.loader.as_ref()?.find_symbol_info(address.wrapping_sub(mapped.shift))?.address();
-        let code = Memory(self.pid).read(function.wrapping_add(mapped.shift), PROLOGUE).ok()?;
-        Some(stack + moved_by(&code)?)
+    /// Reads the file that an address belongs to, if it was not read yet.
+    fn load(&mut self, address: u64) {
+        let is_here = |mapped: &&mut Mapped| mapped.addresses.contains(&address);
+        let Some(mapped) = self.files.iter_mut().find(is_here) else { return };
+        if !matches!(mapped.content, Content::Unread) {
+            return;
+        }
+        mapped.content = Content::Other;
+        let Some(mut binary) = mapped::mapped(self.pid, &mapped.path).and_then(Binary::read) else { return };
+        let base = mapped.addresses.start;
+        let module = Module::new(mapped.path.clone(), mapped.addresses.clone(), base, tables(&mut binary));
+        self.unwinder.add_module(module);
+        let shift = base.wrapping_sub(binary.first);
+        mapped.content = Content::Code { binary: Box::new(binary), shift };
     }
 
-    fn mapped(&self, address: u64) -> Option<&Mapped> {
-        self.files.iter().find(|mapped| mapped.addresses.contains(&address))
+    /// The file of code that an address belongs to, and the address in it.
+    fn code(&self, address: u64) -> Option<(&Mapped, &Binary, u64)> {
+        let mapped = self.files.iter().find(|mapped| mapped.addresses.contains(&address))?;
+        match &mapped.content {
+            Content::Code { binary, shift } => Some((mapped, binary, address.wrapping_sub(*shift))),
+            Content::Unread | Content::Other => None,
+        }
+    }
+
+    /// The frame pointer within a function that sets it, by how far its first instructions move the stack.
+    fn frame_pointer(&self, address: u64, stack: u64) -> Option<u64> {
+        let (_, binary, inside) = self.code(address)?;
+        let start = address.wrapping_sub(inside.checked_sub(binary.function(inside)?)?);
+        let code = Memory(self.pid).read(start, PROLOGUE).ok()?;
+        stack.checked_add(moved_by(&code)?)
     }
 
     /// The functions at an address, those that were inlined first.
     fn frames(&self, address: u64) -> Vec<Frame> {
-        let Some(mapped) = self.mapped(address) else { return Vec::new() };
-        let Some(loader) = &mapped.loader else { return Vec::new() };
-        let Ok(mut found) = loader.find_frames(address.wrapping_sub(mapped.shift)) else { return Vec::new() };
-        let mut frames = Vec::new();
-        while let Ok(Some(frame)) = found.next() {
-            let (Some(function), Some(location)) = (&frame.function, &frame.location) else { continue };
-            let (Some(file), Some(line)) = (location.file, location.line) else { continue };
-            let function = function.demangle().map_or_else(|_| String::new(), |name| name.into_owned());
-            let function = without_hash(&function).to_owned();
-            let library = is_library(file) || mapped.path.contains("/lib/");
-            frames.push(Frame { library, function, file: file.to_owned(), line, text: None });
-        }
-        frames
+        let Some((mapped, binary, inside)) = self.code(address) else { return Vec::new() };
+        let frame = |place: super::binary::Place| {
+            let library = is_library(&place.file) || mapped.path.contains("/lib/");
+            Frame { library, function: place.function, file: place.file, line: place.line, text: None }
+        };
+        binary.places(inside).into_iter().map(frame).collect()
+    }
+}
+
+/// The tables of a file that unwind its stack. An index of them is made from the entries: the one in the file may lead to others.
+fn tables(binary: &mut Binary) -> ExplicitModuleSectionInfo<Vec<u8>> {
+    let (text_svma, text) = split(binary.text.take());
+    let ends = |section: &Section| rules::eh_frame_ends(&section.1);
+    let (eh_frame_svma, eh_frame) = split(binary.eh_frame.take().filter(ends));
+    let debug_frame = binary.debug_frame.take().map(|(_, bytes)| bytes);
+    ExplicitModuleSectionInfo {
+        base_svma: binary.first,
+        text_svma,
+        text,
+        eh_frame_svma,
+        eh_frame,
+        debug_frame: debug_frame.filter(|bytes| rules::debug_frame_ends(bytes)),
+        ..ExplicitModuleSectionInfo::default()
     }
 }
 
@@ -162,13 +174,6 @@ fn split<A, B>(pair: Option<(A, B)>) -> (Option<A>, Option<B>) {
     pair.map_or((None, None), |(one, other)| (Some(one), Some(other)))
 }
 
-/// The range of a mapping of a file, and its path.
-fn mapping(line: &str) -> Option<(Range<u64>, &str)> {
-    let path = &line[line.find('/')?..];
-    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-    Some((u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?, path))
-}
-
 /// The top of a thread's stack, and the address behind the call that it makes.
 fn place_of(tid: u32) -> Option<(u64, u64)> {
     let call = fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?;
@@ -176,14 +181,6 @@ fn place_of(tid: u32) -> Option<(u64, u64)> {
     let mut word = || u64::from_str_radix(last.next()?.strip_prefix("0x")?, 16).ok();
     let (at, stack) = (word()?, word()?);
     Some((stack, at))
-}
-
-/// A function of Rust without the hash at its end.
-fn without_hash(function: &str) -> &str {
-    match function.rsplit_once("::h") {
-        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
-        _ => function,
-    }
 }
 
 /// True if a source file belongs to a library, or to the language itself.
@@ -209,13 +206,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mapping_has_a_range_and_a_path() {
-        let line = "55d0c0000000-55d0c0001000 r-xp 00001000 fe:01 1311 /usr/bin/a name";
-        assert_eq!(mapping(line), Some((0x55d0_c000_0000..0x55d0_c000_1000, "/usr/bin/a name")));
-        assert_eq!(mapping("7ffc0000-7ffd0000 rw-p 00000000 00:00 0 [stack]"), None);
-    }
-
-    #[test]
     fn files_of_libraries_are_known_by_their_folder() {
         assert!(is_library("/root/.cargo/registry/src/index/redis-1.0.0/src/client.rs"));
         assert!(is_library("/usr/local/go/src/net/net.go"));
@@ -233,11 +223,5 @@ mod tests {
         assert_eq!(moved_by(&[&pushes[..], &[0x48, 0x81, 0xec, 0, 1, 0, 0]].concat()), Some(16 + 0x100));
         assert_eq!(moved_by(&[&pushes[..], &[0x31, 0xc0]].concat()), Some(16));
         assert_eq!(moved_by(&[0x48, 0x83, 0xec, 0x18]), None, "it sets no frame pointer");
-    }
-
-    #[test]
-    fn a_function_of_rust_has_no_hash() {
-        assert_eq!(without_hash("lock::release::h0123456789abcdef"), "lock::release");
-        assert_eq!(without_hash("lock::hold"), "lock::hold");
     }
 }
