@@ -32,6 +32,9 @@ fn find(file: &File, entry: u64) -> Option<Vec<(u64, Vec<u8>)>> {
     program.section_by_name(".go.buildinfo")?;
     let text = program.section_by_name(".text")?;
     let (offset, length) = text.file_range()?;
+    if offset.checked_add(length)? > file.metadata().ok()?.len() {
+        return None;
+    }
     let mut code = vec![0; usize::try_from(length).ok()?];
     file.read_exact_at(&mut code, offset).ok()?;
     let start = entry.wrapping_sub(program.entry()).wrapping_add(text.address());

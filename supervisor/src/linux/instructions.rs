@@ -1,24 +1,24 @@
-//! Instructions that show a program the machine, and that no filter sees: the processor's counters and its random numbers.
+//! Instructions that show a program the machine, and that no filter sees: the processor's counters, its number, and its random numbers.
 //!
-//! They are looked for in the code that a program has mapped when its start-up is over, as bytes: what lies there may be part of
-//! another instruction, or never be run. So it is a hint, for a program whose runs are seen to differ.
+//! They are looked for in the code that a program has mapped when its start-up is over. Code need not be run: so it is a hint, for a program
+//! whose runs are seen to differ. The code is read through the program's memory, as it was loaded or made.
 
-use std::{
-    collections::BTreeSet,
-    fs::{self, File},
-    os::unix::fs::FileExt,
-    path::PathBuf,
-};
+use std::{collections::BTreeSet, fs, ops::Range, path::PathBuf};
 
-use memchr::memmem;
+use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
-use super::group::Group;
+use super::{group::Group, memory::Memory};
 use crate::{Clock, Instruction, Setup, Step};
 
 /// The most steps after which the code is looked at.
 const STEPS: usize = 1_000;
-/// How far behind a look at the counter its halves are put together.
-const REACH: usize = 24;
+/// Bytes of code that are looked at in one piece, and of all code.
+const PIECE: usize = 1 << 20;
+const MOST: u64 = 1 << 30;
+/// Bytes of the longest instruction.
+const LONGEST: usize = 15;
+/// The kernel's clock, on a kernel that seals its own mappings: it cannot be taken away.
+const CLOCK: &str = "[vvar]";
 
 /// The instructions of this kind in the code of a program, as it is when it waits for the first time.
 pub(crate) fn of(setup: &Setup) -> Vec<Instruction> {
@@ -31,73 +31,121 @@ pub(crate) fn of(setup: &Setup) -> Vec<Instruction> {
             Ok(_) => {}
         }
     }
-    let alive = group.table.processes.iter().filter(|process| process.alive);
-    let code: BTreeSet<_> = alive.flat_map(|process| mapped(process.pid)).collect();
-    let found = code.into_iter().flat_map(|(file, start, length)| {
-        let mut bytes = vec![0; length];
-        let is_read = File::open(&file).and_then(|file| file.read_exact_at(&mut bytes, start)).is_ok();
-        let names = if is_read { names_in(&bytes) } else { Vec::new() };
-        names.into_iter().map(move |name| Instruction { name, file: file.clone() })
-    });
-    let found: BTreeSet<_> = found.collect();
+    let (mut found, mut left) = (BTreeSet::new(), MOST);
+    for process in group.table.processes.iter().filter(|process| process.alive) {
+        look_at(process.pid, &mut left, &mut found);
+    }
     found.into_iter().collect()
 }
 
-/// The files of which a process has mapped code, with where it begins in them and how long it is.
-fn mapped(process: u32) -> Vec<(PathBuf, u64, usize)> {
+/// Looks at the code of a process.
+fn look_at(process: u32, left: &mut u64, found: &mut BTreeSet<Instruction>) {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    let line = |line: &str| {
-        let mut parts = line.split_whitespace();
-        let (range, rights, offset) = (parts.next()?, parts.next()?, parts.next()?);
-        let file = parts.nth(2).filter(|file| file.starts_with('/') && rights.contains('x'))?;
-        let (from, to) = range.split_once('-')?;
-        let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        Some((PathBuf::from(file), number(offset)?, (number(to)? - number(from)?) as usize))
-    };
-    maps.lines().filter_map(line).collect()
+    let program = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    let kernels = kernels_code(process);
+    for (range, rights, name) in maps.lines().filter_map(mapping) {
+        if name == CLOCK {
+            found.insert(Instruction { name: "the machine's clock", file: CLOCK.into() });
+        }
+        let is_kernels = name.starts_with('[') || kernels.is_some_and(|kernels| range.contains(&kernels));
+        let length = (range.end - range.start).min(*left);
+        if !rights.contains('x') || is_kernels {
+            continue;
+        }
+        *left -= length;
+        let file = if name.is_empty() { program.clone() } else { PathBuf::from(name) };
+        let names = names_of(Memory(process), range.start..range.start + length);
+        found.extend(names.into_iter().map(|name| Instruction { name, file: file.clone() }));
+    }
 }
 
-fn names_in(code: &[u8]) -> Vec<&'static str> {
-    let after = |at: usize, most: usize| &code[(at + 2).min(code.len())..(at + 2 + most).min(code.len())];
-    // Its halves are put together behind it, by a shift of the upper one; two bytes alone stand in any code.
-    let shifts = |at: usize| memmem::find(after(at, REACH), &[0xc1, 0xe2, 0x20]).is_some();
-    // Its operand is a register.
-    let takes =
-        |at: usize, kinds: std::ops::RangeInclusive<u8>| after(at, 1).iter().any(|byte| kinds.contains(byte));
-    let is_prefixed = |at: usize| at > 0 && code[at - 1] == 0xf3 || at > 1 && code[at - 2] == 0xf3;
-    let mut names = Vec::new();
-    if memmem::find_iter(code, &[0x0f, 0x31]).any(shifts) || memmem::find(code, &[0x0f, 0x01, 0xf9]).is_some()
-    {
-        names.push("rdtsc");
-    }
-    let numbers: Vec<usize> = memmem::find_iter(code, &[0x0f, 0xc7]).collect();
-    if numbers.iter().any(|&at| takes(at, 0xf8..=0xff) && is_prefixed(at)) {
-        names.push("rdpid");
-    }
-    if numbers.iter().any(|&at| takes(at, 0xf0..=0xf7)) {
-        names.push("rdrand");
-    }
-    if numbers.iter().any(|&at| takes(at, 0xf8..=0xff) && !is_prefixed(at)) {
-        names.push("rdseed");
+/// Where the kernel's code was: it is overwritten, and what is left of it is not called.
+fn kernels_code(process: u32) -> Option<u64> {
+    let auxiliary = fs::read(format!("/proc/{process}/auxv")).ok()?;
+    auxiliary.chunks_exact(16).find_map(|pair| {
+        let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("eight bytes"));
+        (word(0) == u64::from(linux_raw_sys::auxvec::AT_SYSINFO_EHDR)).then(|| word(8))
+    })
+}
+
+/// A line of `maps`: the range, the rights and the name.
+fn mapping(line: &str) -> Option<(Range<u64>, &str, &str)> {
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let rights = words.next()?;
+    let name = line.find(['/', '[']).map_or("", |at| &line[at..]);
+    Some((u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?, rights, name))
+}
+
+fn names_of(memory: Memory, range: Range<u64>) -> BTreeSet<&'static str> {
+    let mut names = BTreeSet::new();
+    let mut at = range.start;
+    while at < range.end {
+        let length = ((range.end - at) as usize).min(PIECE);
+        let Ok(code) = memory.read(at, length) else { break };
+        let is_last = at + length as u64 == range.end;
+        // The end of a piece may be in the middle of an instruction.
+        let end = if is_last { length } else { length.saturating_sub(LONGEST) };
+        at += names_in(&code, end, &mut names) as u64;
     }
     names
 }
 
+/// Adds the names of the instructions that begin before `end`; where the next one begins.
+fn names_in(code: &[u8], end: usize, names: &mut BTreeSet<&'static str>) -> usize {
+    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+    while decoder.can_decode() && decoder.position() < end {
+        let instruction = decoder.decode();
+        names.extend(match instruction.mnemonic() {
+            Mnemonic::Rdtsc | Mnemonic::Rdtscp => Some("rdtsc"),
+            Mnemonic::Rdpid => Some("rdpid"),
+            Mnemonic::Rdrand => Some("rdrand"),
+            Mnemonic::Rdseed => Some("rdseed"),
+            Mnemonic::Rdpmc => Some("rdpmc"),
+            Mnemonic::Tpause | Mnemonic::Umwait => Some("umwait"),
+            Mnemonic::Cpuid => Some("cpuid"),
+            // The kernel keeps the number of the processor in the limit of a segment.
+            Mnemonic::Lsl => Some("lsl"),
+            _ => None,
+        });
+    }
+    decoder.position()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::names_in;
+    use super::*;
+
+    fn names(code: &[u8]) -> Vec<&'static str> {
+        let mut names = BTreeSet::new();
+        names_in(code, code.len(), &mut names);
+        names.into_iter().collect()
+    }
 
     #[test]
-    fn each_instruction_is_known_by_its_bytes() {
+    fn each_instruction_is_known() {
         let nothing: [&'static str; 0] = [];
-        assert_eq!(names_in(&[0x0f, 0x31, 0x90, 0x90]), nothing);
-        // rdtsc; shl rdx, 32
-        assert_eq!(names_in(&[0x0f, 0x31, 0x48, 0xc1, 0xe2, 0x20]), ["rdtsc"]);
+        assert_eq!(names(&[0x0f, 0x31]), ["rdtsc"]);
+        assert_eq!(names(&[0x0f, 0x01, 0xf9]), ["rdtsc"]);
         // rdpid rax; rdrand eax; rdseed rax
-        assert_eq!(names_in(&[0xf3, 0x0f, 0xc7, 0xf8]), ["rdpid"]);
-        assert_eq!(names_in(&[0x0f, 0xc7, 0xf0]), ["rdrand"]);
-        assert_eq!(names_in(&[0x48, 0x0f, 0xc7, 0xf8]), ["rdseed"]);
-        // cmpxchg8b [rdi]
-        assert_eq!(names_in(&[0x0f, 0xc7, 0x0f]), nothing);
+        assert_eq!(names(&[0xf3, 0x0f, 0xc7, 0xf8]), ["rdpid"]);
+        assert_eq!(names(&[0x0f, 0xc7, 0xf0]), ["rdrand"]);
+        assert_eq!(names(&[0x48, 0x0f, 0xc7, 0xf8]), ["rdseed"]);
+        // lsl eax, eax; cpuid; tpause eax
+        assert_eq!(names(&[0x0f, 0x03, 0xc0]), ["lsl"]);
+        assert_eq!(names(&[0x0f, 0xa2]), ["cpuid"]);
+        assert_eq!(names(&[0x66, 0x0f, 0xae, 0xf0]), ["umwait"]);
+        // cmpxchg8b [rdi]; mov eax, 0x310f, which only has the bytes
+        assert_eq!(names(&[0x0f, 0xc7, 0x0f]), nothing);
+        assert_eq!(names(&[0xb8, 0x0f, 0x31, 0, 0]), nothing);
+    }
+
+    #[test]
+    fn code_is_read_in_pieces() {
+        let mut code = vec![0x90_u8; PIECE + 100];
+        code[PIECE - 1..PIECE + 1].copy_from_slice(&[0x0f, 0x31]);
+        let start = code.as_ptr() as u64;
+        let found = names_of(Memory(std::process::id()), start..start + code.len() as u64);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["rdtsc"]);
     }
 }
