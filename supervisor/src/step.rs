@@ -155,12 +155,14 @@ pub enum StartError {
     #[error("pass {0}: it holds a zero byte")]
     ZeroByte(&'static str),
     /// The kernel or the container forbids a call that is needed.
-    #[error("{what}: {source}")]
+    #[error("{what}: {source}{}", .remedy.as_ref().map(|remedy| format!("; {remedy}")).unwrap_or_default())]
     Forbidden {
         /// The attempt.
         what: &'static str,
         /// The kernel's error.
         source: std::io::Error,
+        /// The command that allows it, if a known setting forbids it.
+        remedy: Option<String>,
     },
 }
 

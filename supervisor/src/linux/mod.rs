@@ -42,6 +42,7 @@ mod options;
 mod output;
 mod parked;
 mod paths;
+mod permission;
 mod pipes;
 mod plan;
 mod points;

@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) report: RawFd,
     /// True if the processes are in a user namespace of their own, and wait for a byte: their numbers are mapped then.
     pub(super) is_mapped: bool,
-    /// True if not root starts the program: a container may then show what it hides from root.
+    /// True if the program is not started with root's privileges: a container may then show what it hides from root.
     pub(super) is_user: bool,
     /// Where the number of the last process of its namespace is set; opened by the init, and less than 0 until then.
     pub(super) numbers: RawFd,

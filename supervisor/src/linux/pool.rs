@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::life::Place;
+use super::spawn::refused;
 use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept: those of a few programs, each with a host of its own name for each client.
@@ -137,7 +138,7 @@ impl Pool {
             }
         };
         let copied = template.copy(setup, place);
-        copied.map_err(|source| StartError::Forbidden { what: "copy the program", source }.into())
+        copied.map_err(|source| refused("copy the program", source).into())
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, VecDeque<(Key, Known)>> {

@@ -1,15 +1,12 @@
 //! The environment check of this kernel and this container.
 
+use super::permission::{is_administrator, setting};
 use crate::{Clock, Group, Setup, Status, Step, finding::Finding};
 
 /// The kernel's version as two numbers.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
-
-fn setting(file: &str) -> Option<String> {
-    Some(std::fs::read_to_string(file).ok()?.trim().to_owned())
 }
 
 pub(crate) fn findings() -> Vec<Finding> {
@@ -24,7 +21,7 @@ pub(crate) fn findings() -> Vec<Finding> {
     let scope = setting("/proc/sys/kernel/yama/ptrace_scope");
     let userns = setting("/proc/sys/kernel/unprivileged_userns_clone");
     let apparmor = setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = is_administrator();
     let restricts = !is_root && (userns.as_deref() == Some("0") || apparmor.as_deref() == Some("1"));
     let command_line = setting("/proc/cmdline").unwrap_or_default();
     let locked = command_line.contains("proc_mem.force_override=never")
@@ -78,7 +75,7 @@ pub(crate) fn findings() -> Vec<Finding> {
             seen: if is_root { "as root" } else { "as a user" }.to_owned(),
             lost: "programs in virtual time: processes would see numbers that differ from run to run",
             remedy: "sysctl kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0; \
-                     in a container, --security-opt seccomp=unconfined or --cap-add SYS_ADMIN",
+                     in a container, docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined",
         },
         Finding {
             what: "a program in virtual time",

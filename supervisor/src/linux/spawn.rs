@@ -28,6 +28,7 @@ use super::child::run_init;
 use super::filter::{program, seal};
 use super::identity::{map_identity, number_of};
 use super::notify::Listener;
+use super::permission::{is_administrator, remedy};
 use super::plan::{Plan, Role, STAGES};
 use crate::{Files, HOME, Setup, StartError, Status};
 
@@ -83,7 +84,13 @@ pub(crate) fn undisturbed() -> RwLockReadGuard<'static, ()> {
 }
 
 fn forbidden(what: &'static str) -> impl Fn(Errno) -> StartError {
-    move |errno| StartError::Forbidden { what, source: errno.into() }
+    move |errno| refused(what, errno.into())
+}
+
+/// The error of a refused attempt, with the command that allows it.
+pub(crate) fn refused(what: &'static str, source: io::Error) -> StartError {
+    let remedy = remedy(&source);
+    StartError::Forbidden { what, source, remedy }
 }
 
 pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
@@ -116,7 +123,8 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
     for (end, file) in ends.iter_mut().zip(&files) {
         *end = rustix::fs::fstat(file).map_err(forbidden("make a pipe"))?.st_ino;
     }
-    let is_user = !rustix::process::geteuid().is_root();
+    // Root in a container often lacks the privilege, and is a user like others then.
+    let is_user = !rustix::process::geteuid().is_root() || !is_administrator();
     // A template needs privileges that reach no further than its own namespaces.
     let is_mapped = is_user || role == Role::Template;
     let mut plan = Plan {
@@ -164,14 +172,14 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
         match fork_apart(namespaces) {
             Ok((None, _)) => run_init(&mut plan),
             Ok((Some(pidfd), apart)) => (pidfd, apart),
-            Err(source) => return Err(StartError::Forbidden { what: "make a PID namespace", source }),
+            Err(source) => return Err(refused("make a PID namespace", source)),
         }
     };
     drop((theirs, watched, reported, commands, files));
     let child = Child { init, _lifeline: lifeline, report, status: None };
     if is_mapped {
         let mapped = map_identity(&child.init, is_user).and_then(|()| Ok(rustix::io::write(&control, &[0])?));
-        mapped.map_err(|source| StartError::Forbidden { what: STAGES[0], source })?;
+        mapped.map_err(|source| refused(STAGES[0], source))?;
     }
     let listener = child.listener(&control)?;
     let keeper = (role == Role::Template).then_some(keeper);
@@ -242,7 +250,7 @@ impl Child {
         let word = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let (stage, errno) = if got.bytes == 8 { (word(0), word(4)) } else { (4, libc::ECHILD) };
         let what = STAGES.get(stage as usize).copied().unwrap_or("start the program");
-        Err(StartError::Forbidden { what, source: io::Error::from_raw_os_error(errno) })
+        Err(refused(what, io::Error::from_raw_os_error(errno)))
     }
 
     /// How the program ended; waits for the report of its init. None if the init was killed.

@@ -150,7 +150,8 @@ impl Compiled {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let made = MADE.fetch_add(1, Ordering::Relaxed);
         let file = format!("{name}-{}-{made}", std::process::id());
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+        // A directory in which an ordinary user may write, too.
+        let program = std::env::temp_dir().join(file);
         let source = probes().join(name).with_extension("c");
         let built = Command::new("cc").arg("-O1").args(flags).arg("-o").arg(&program).arg(source).status();
         if !built.is_ok_and(|status| status.success()) {
@@ -220,6 +221,32 @@ fn nothing_is_started() {
     assert!(matches!(outcome, Err(StartError::Forbidden { .. })), "{outcome:?}");
 }
 
+/// Tried behind a filter alone.
+#[test]
+#[ignore = "run by another test, in what a container forbids"]
+fn nothing_is_started_and_the_remedy_is_named() {
+    let outcome = Group::start(&setup(&["true"], 1));
+    let error = outcome.expect_err("namespaces are forbidden").to_string();
+    assert!(error.contains("`docker run --security-opt seccomp=unconfined"), "{error}");
+}
+
+#[test]
+fn in_a_container_the_remedy_is_named() {
+    let Some(docker) = Compiled::new("docker", &[]) else { return };
+    within(&[docker.path()], "nothing_is_started_and_the_remedy_is_named");
+}
+
+#[test]
+fn root_without_the_privilege_to_make_namespaces_is_a_user() {
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } == 0 {
+        let drop = ["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"];
+        let command = [&["setpriv"][..], &drop, &["--"]].concat();
+        within(&command, "what_is_outside_is_not_reached");
+        within(&command, "the_clock_of_the_machine_is_not_reached");
+    }
+}
+
 /// Runs a test once more, behind a command.
 fn within(command: &[&str], test: &str) {
     if std::env::var_os(WITHIN).is_some() || runtime(&["python3"]).is_none() {
@@ -251,6 +278,7 @@ fn an_ordinary_user_reaches_as_little() {
         let command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
         within(&command, "what_is_outside_is_not_reached");
         within(&command, "what_the_machine_counts_is_not_seen");
+        within(&command, "the_clock_of_the_machine_is_not_reached");
     }
 }
 
