@@ -5,7 +5,7 @@
 
 use rand_core::Rng;
 
-use super::{apart::Apart, paths::Sight, table::Table};
+use super::{apart::Apart, paths::Sight, sysfs::is_seen, table::Table};
 use crate::{Clock, Setup};
 
 /// The outcome of a look into a file.
@@ -19,23 +19,8 @@ pub(crate) enum Answered {
 }
 
 /// Files and directories at the top of `/proc` that are the same in each run.
-const STEADY: [&str; 15] = [
-    "bus",
-    "cgroups",
-    "cmdline",
-    "config.gz",
-    "consoles",
-    "cpuinfo",
-    "crypto",
-    "devices",
-    "driver",
-    "fb",
-    "filesystems",
-    "fs",
-    "misc",
-    "sys",
-    "version",
-];
+const STEADY: [&str; 8] =
+    ["cgroups", "cmdline", "config.gz", "cpuinfo", "devices", "filesystems", "sys", "version"];
 
 /// The files of processes and threads that count the machine's time or its memory.
 const COUNTED: [&str; 15] = [
@@ -55,21 +40,6 @@ const COUNTED: [&str; 15] = [
     "timers",
     "wchan",
 ];
-
-/// Where files name or count what is the machine's.
-const OF_MACHINE: [&str; 7] = [
-    "/sys/class/dmi",
-    "/sys/class/net",
-    "/sys/devices/virtual/dmi",
-    "/sys/devices/virtual/net",
-    "/sys/firmware",
-    "/sys/kernel/debug",
-    "/var/lib/libuuid",
-];
-
-/// The endings of the names of counters in `/sys/fs/cgroup`.
-const COUNTERS: [&str; 8] =
-    [".current", ".peak", ".stat", ".events", ".pressure", ".usage", "usage_in_bytes", "cpuacct.usage"];
 
 /// The caller who asks for a file, and the facts on which the answer depends.
 pub(crate) struct Asked<'a> {
@@ -230,15 +200,11 @@ impl Asked<'_> {
     }
 }
 
-/// True if a file names or counts what is the machine's.
+/// True if a file is the machine's alone.
 fn is_of_machine(name: &str) -> bool {
     let is_below =
         |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let file = name.rsplit('/').next().unwrap_or_default();
-    OF_MACHINE.into_iter().any(is_below)
-        // The own directory of a network card or a disk, which `/sys/class/net` and `/sys/block` have links to: addresses and counters.
-        || name.starts_with("/sys/devices/") && name.split('/').any(|part| matches!(part, "net" | "block"))
-        || name.starts_with("/sys/fs/cgroup/") && COUNTERS.iter().any(|end| file.ends_with(end))
+    is_below("/var/lib/libuuid") || is_below("/sys") && !is_seen(name)
 }
 
 /// The controllers of the machine, each with one group: how many there are changes all the time.
@@ -316,13 +282,5 @@ mod tests {
         assert_eq!(renumbered(text), seen);
         let text = "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t0\t117\t1\n";
         assert_eq!(without_counts(text), text.replace("117", "1"));
-    }
-
-    #[test]
-    fn what_is_said_of_network_cards_and_disks_is_of_the_machine_wherever_the_link_leads() {
-        assert!(is_of_machine("/sys/class/net/eth0/address"));
-        assert!(is_of_machine("/sys/devices/pci0000:00/0000:00:03.0/virtio1/net/eth0/address"));
-        assert!(is_of_machine("/sys/devices/pci0000:00/0000:00:01.0/virtio0/block/vda/stat"));
-        assert!(!is_of_machine("/sys/devices/system/cpu/online"));
     }
 }

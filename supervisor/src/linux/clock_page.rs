@@ -268,8 +268,11 @@ pub(crate) fn overwrite(
         patches.extend(code.find("__vdso_getrandom").map(|(at, _)| (start + at, absent)));
         let (stub, clock, day) = stub();
         // A function that is overwritten anyway and has room for the code behind its own eight bytes.
-        let room =
-            CALLS.iter().map(|(name, _)| *name).chain(["__vdso_getrandom"]).filter_map(|name| code.find(name));
+        let room = CALLS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(["__vdso_getrandom"])
+            .filter_map(|name| code.find(name));
         let room = room.filter(|(_, size)| *size >= stub.len() as u64 + 32).max_by_key(|&(_, size)| size);
         if let (ClockReads::Page, Some((at, _))) = (clock_reads, room) {
             let base = (start + at + 8).next_multiple_of(16);

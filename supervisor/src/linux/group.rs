@@ -127,9 +127,9 @@ impl Group {
 
     pub(crate) fn start_as(setup: &Setup, started: Started) -> Result<Self, StartError> {
         let page = match setup.clock_reads {
-            ClockReads::Page => Some(
-                ClockPage::new().map_err(|source| spawn::refused("share a page", source))?,
-            ),
+            ClockReads::Page => {
+                Some(ClockPage::new().map_err(|source| spawn::refused("share a page", source))?)
+            }
             ClockReads::Notified => None,
         };
         if let Some(page) = &page {

@@ -62,6 +62,7 @@ mod stack;
 mod stamps;
 mod startup;
 mod surroundings;
+mod sysfs;
 mod table;
 mod template;
 mod time;

@@ -49,7 +49,8 @@ impl Settings {
             none_of: NEEDED.into_iter().find(|kind| is_zero(kind)),
             unprivileged: setting("/proc/sys/kernel/unprivileged_userns_clone"),
             apparmor: setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
-            is_filtered: setting("/proc/self/status").is_some_and(|status| field(&status, "Seccomp") == Some("2")),
+            is_filtered: setting("/proc/self/status")
+                .is_some_and(|status| field(&status, "Seccomp") == Some("2")),
             profile: setting("/proc/self/attr/current"),
         }
     }

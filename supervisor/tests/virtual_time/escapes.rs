@@ -130,6 +130,23 @@ fn what_the_machine_counts_is_not_seen() {
 }
 
 #[test]
+fn counters_of_the_machine_are_the_same_in_each_run() {
+    let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
+    let script = probes().join("counters.py");
+    let mut setup = setup(&[&python, "-S", script.to_str().expect("a path of text")], 1);
+    setup.limits.calls = 10_000_000;
+    let first = run(&setup, &[]);
+    assert!(first.printed().last().is_some_and(|line| line.starts_with("works ")), "{:?}", first.broken);
+    // Memory, processes, files and time.
+    let busy = "i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i + 1)); done; head -c 50000000 /dev/zero | tail -c 1 >/dev/null";
+    assert!(Command::new("sh").args(["-c", busy]).status().expect("make the machine count").success());
+    let again = run(&setup, &[]);
+    let differ: Vec<_> =
+        first.printed().into_iter().zip(again.printed()).filter(|(one, other)| one != other).collect();
+    assert!(differ.is_empty() && first.steps.len() == again.steps.len(), "{differ:#?}");
+}
+
+#[test]
 fn instructions_that_show_the_machine_are_named_with_their_file() {
     let Some(python) = runtime(&["/usr/bin/python3", "python3"]) else { return };
     let script = "import sys\nfor line in sys.stdin: pass";

@@ -58,9 +58,8 @@ impl Binary {
         let eh_frame = section(".eh_frame");
         let budget = Budget::new(MOST_READ);
         let mut load = |id: gimli::SectionId| {
-            let found = section(id.name()).filter(|(_, bytes)| {
-                id != gimli::SectionId::DebugLine || bytes.len() as u64 <= MOST_LINES
-            });
+            let found = section(id.name())
+                .filter(|(_, bytes)| id != gimli::SectionId::DebugLine || bytes.len() as u64 <= MOST_LINES);
             let bytes: Arc<[u8]> = found.map_or_else(Vec::new, |(_, bytes)| bytes).into();
             Ok::<_, gimli::Error>(Metered::new(bytes, budget.clone()))
         };

@@ -41,7 +41,8 @@ pub(super) fn mapped(process: u32, path: &str) -> Option<Opened> {
 
 /// Opens a file by a name that a program has given, from its working directory if the name is relative.
 pub(super) fn named(process: u32, path: &str) -> Option<Opened> {
-    let given = if path.starts_with('/') { PathBuf::from(path) } else { working_directory(process)?.join(path) };
+    let given =
+        if path.starts_with('/') { PathBuf::from(path) } else { working_directory(process)?.join(path) };
     open(process, "root", given.to_str()?, ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS)
 }
 

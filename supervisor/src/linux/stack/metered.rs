@@ -159,7 +159,10 @@ mod tests {
         assert_eq!((all.read_u8(), all.read_u16(), all.len()), (Ok(1), Ok(0x0302), 9));
         let base = all.clone();
         let name = all.read_null_terminated_slice().expect("a name");
-        assert_eq!((name.to_string().expect("text").into_owned(), all.offset_from(&base)), ("name".into(), 5));
+        assert_eq!(
+            (name.to_string().expect("text").into_owned(), all.offset_from(&base)),
+            ("name".into(), 5)
+        );
         assert_eq!(base.lookup_offset_id(all.offset_id()), Some(5));
         assert_eq!(all.lookup_offset_id(base.offset_id()), None);
         assert!(all.skip(5).is_err() && all.skip(4).is_ok() && all.read_u8().is_err());

@@ -9,9 +9,7 @@ use std::path::PathBuf;
 
 use py_spy::binary_parser::BinaryInfo;
 use py_spy::config::LockingStrategy;
-use py_spy::python_process_info::{
-    ContainsAddr, PythonProcessInfo, PythonProcessLayout, get_python_version,
-};
+use py_spy::python_process_info::{ContainsAddr, PythonProcessInfo, PythonProcessLayout, get_python_version};
 use py_spy::{Config, PythonSpy};
 use remoteprocess::{Error, ProcessMemory};
 

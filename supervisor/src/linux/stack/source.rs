@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn a_line_is_shown_of_the_programs_own_files_alone() {
         let [own, other] = [0, 1].map(|_| tempfile::tempdir().expect("a directory"));
-        let (file, secret, link) = (own.path().join("lock.c"), other.path().join("key"), own.path().join("link"));
+        let (file, secret, link) =
+            (own.path().join("lock.c"), other.path().join("key"), own.path().join("link"));
         std::fs::write(&file, "one\n  two\n").expect("write");
         std::fs::write(&secret, "secret\n").expect("write");
         std::os::unix::fs::symlink(&secret, &link).expect("link");
@@ -63,7 +64,10 @@ mod tests {
         assert_eq!((line(&file, 0), line(&file, 3)), (None, None));
         assert_eq!((line(&secret, 1), line(&link, 1)), (None, None), "they are not its own");
         let mut all = Sources::below(&["/".into()]);
-        assert_eq!(all.line(std::process::id(), secret.to_str().expect("text"), 1).as_deref(), Some("secret"));
+        assert_eq!(
+            all.line(std::process::id(), secret.to_str().expect("text"), 1).as_deref(),
+            Some("secret")
+        );
         assert_eq!(all.line(std::process::id(), "/proc/self/environ", 1), None, "it is no file of a disk");
     }
 }
