@@ -10,6 +10,7 @@ mod archives;
 mod autonomous_clients;
 #[path = "../support/binary.rs"]
 mod binary;
+mod burdens;
 mod can_run;
 mod clients_and_servers;
 mod databases;

@@ -79,26 +79,32 @@ impl Entry<'_> {
         let (Some(code), Some(call)) = (code, overwritten.call) else { return Ok(overwritten.image) };
         let at = Registers { rip: call, orig_rax: u64::MAX, ..*start };
         replace(traced, &at, memory, &code.range, &kernels.clocks)?;
-        if let (Some(page), true) = (self.page, overwritten.image.flag.is_some()) {
-            self.map(traced, &at, page)?;
+        let mut image = overwritten.image;
+        if let (Some(page), true) = (self.page, image.flag.is_some())
+            && !self.map(traced, &at, page)?
+        {
+            // Each clock read is a call then.
+            image.flag = None;
         }
-        Ok(overwritten.image)
+        Ok(image)
     }
 
-    /// Maps the clock page.
-    fn map(&self, traced: &mut Traced, at: &Registers, page: &ClockPage) -> io::Result<()> {
+    /// Maps the clock page; false if the program has left no room for a descriptor.
+    fn map(&self, traced: &mut Traced, at: &Registers, page: &ClockPage) -> io::Result<bool> {
         let mut placed = Ok(0);
         // Any call does whose notice reaches the supervisor, and that changes nothing.
         traced.notified_call(at, Sysno::sigaltstack, &[0, 0], self.listener, |notice| {
             placed = self.listener.add(notice, page.as_fd());
             Ok(())
         })?;
-        let descriptor = placed? as u64;
+        let Ok(descriptor) = placed else { return Ok(false) };
+        let descriptor = descriptor as u64;
         let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         let flags = (libc::MAP_SHARED | libc::MAP_FIXED) as u64;
         let arguments = [PAGE, clock_page::SIZE as u64, access, flags, descriptor, 0];
         traced.notified_call(at, Sysno::mmap, &arguments, self.listener, |_| Ok(()))?;
-        traced.call(at, Sysno::close, &[descriptor]).map(drop)
+        traced.call(at, Sysno::close, &[descriptor])?;
+        Ok(true)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether the file of an interpreter is one that py-spy's crate reads in reasonable time and memory: it copies the name of each symbol.
+//! The check of an interpreter's file: py-spy's crate copies the name of each symbol, so that there must be few and short ones.
 
 use std::fs::File;
 

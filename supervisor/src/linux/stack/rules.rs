@@ -1,4 +1,4 @@
-//! Whether the tables that unwind a stack can be followed to their end.
+//! The check of the tables that unwind a stack: they must come to an end.
 //!
 //! An entry may compute with operations of its own, which may jump. A jump back can be one without end, so that a table with such a jump
 //! is not used. No compiler makes one.
