@@ -13,7 +13,7 @@ use std::{fs, io, ops::Range, os::fd::AsFd};
 use syscalls::Sysno;
 
 use super::{
-    clock_page::{self, ClockPage, Image, PAGE},
+    clock_page::{self, ClockPage, Code, Image, PAGE},
     memory::Memory,
     notify::{Listener, Notice},
     tracing::{Registers, Stop, Traced},
@@ -74,7 +74,8 @@ impl Entry<'_> {
     fn prepare(&self, traced: &mut Traced, start: &Registers) -> io::Result<Image> {
         let memory = Memory(self.process);
         let kernels = Kernels::of(self.process)?;
-        let code = kernels.code.clone().map(|range| clock_page::Code::read(memory, range)).transpose()?;
+        // That of a 32-bit program is of no use: each of its calls fails.
+        let code = kernels.code.and_then(|range| Code::read(memory, range).ok());
         let overwritten = clock_page::overwrite(memory, code.as_ref(), self.clock_reads, self.random)?;
         let (Some(code), Some(call)) = (code, overwritten.call) else { return Ok(overwritten.image) };
         let at = Registers { rip: call, orig_rax: u64::MAX, ..*start };
