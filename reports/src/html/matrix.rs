@@ -49,7 +49,7 @@ pub(super) fn matrix(summary: &Summary, designs: &[RankedDesign<'_>]) -> Markup 
 /// The legend of the signs.
 fn key(matrix: &Matrix<'_>) -> Markup {
     let more = |mark: Mark| match mark {
-        Mark::Harmed => ": a stale change was applied, or design was lost",
+        Mark::Harmed => ": a stale change was applied, or a change was lost",
         Mark::Blocked | Mark::Violated => ", and no data harmed",
         Mark::Holds => "; the rate is below what stands there, at 95%",
         Mark::Inconclusive => ": not put to the test",
