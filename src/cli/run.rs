@@ -305,6 +305,7 @@ pub(crate) fn campaign(selection: &Selection, chosen: Chosen) -> Campaign<'_> {
         others: choose::defaults(),
         files: files(selection),
         replay_args: replay_args(selection),
+        settings: selection.set.clone(),
         command: invocation::command(&invocation::deciding()),
         ..Campaign::new(chosen.designs, chosen.scenarios, seeds(selection))
     }
@@ -453,12 +454,6 @@ fn files(selection: &Selection) -> BTreeMap<String, String> {
 }
 
 fn replay_args(selection: &Selection) -> String {
-    let mut args = String::new();
-    if let Some(suite) = &selection.suite {
-        args.push_str(&format!(" --suite {}", quoted(&suite.display().to_string())));
-    }
-    for setting in &selection.set {
-        args.push_str(&format!(" --set {}", quoted(setting)));
-    }
-    args
+    let suite = selection.suite.as_ref();
+    suite.map(|suite| format!(" --suite {}", quoted(&suite.display().to_string()))).unwrap_or_default()
 }

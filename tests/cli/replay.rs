@@ -232,3 +232,32 @@ fn shrinking_keeps_the_violation_and_full_shows_more() {
     // A run that violates nothing has nothing to be reduced to.
     assert_eq!(run(&["replay", "oracle", "long-work", "1", "--shrink"]).code, Some(0));
 }
+
+#[test]
+fn each_line_of_a_campaign_has_the_settings_of_its_own_scenario_alone() {
+    let here = directory();
+    let settings = ["--set", "pause.for=1s..2s", "--set", "clock-step.by=2s..3s", "--set", "ttl=900ms"];
+    let run =
+        ["run", "--design", "single,redlock", "--scenario", "calm,pause,long-work,clock-step,node-restart"];
+    let run =
+        and(&and(&run, &["--seeds", "12", "--no-confirm", "--no-shrink", "--expect", "none"]), &settings);
+    for format in ["text", "junit", "github", "html"] {
+        let report = run_in(here.path(), &and(&run, &["--verbose", "--format", format])).stdout;
+        // Markup writes some signs of a command in another way, and a line ends with it or with the next sign.
+        let plain = ["&#39;", "&quot;", "&amp;", "%0A"].iter().zip(["'", "\"", "&", "\n"]);
+        let plain = plain.fold(report, |text, (one, other)| text.replace(one, other));
+        let lines = plain.split("picklock replay ").skip(1).map(|rest| {
+            let end = rest.find(['\n', '<', '"', '`']).unwrap_or(rest.len());
+            format!("picklock replay {}", rest[..end].trim_end_matches(" --shrink"))
+        });
+        let mut lines: Vec<String> = lines.filter(|line| !line.contains("DESIGN")).collect();
+        lines.sort();
+        lines.dedup();
+        assert!(lines.iter().any(|line| line.contains("pause.for")), "{format}: {lines:#?}");
+        assert!(lines.iter().any(|line| !line.contains("pause.for")), "{format}: {lines:#?}");
+        for line in lines {
+            let ended = shell(here.path(), &line);
+            assert_eq!(ended.code, Some(1), "{format}: {line}: {}", ended.stderr);
+        }
+    }
+}

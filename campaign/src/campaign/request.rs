@@ -54,8 +54,10 @@ pub struct Campaign<'a> {
     pub out: Option<&'a Path>,
     /// How scenarios that are files of their own are asked for, by name.
     pub files: BTreeMap<String, String>,
-    /// Arguments that a replay line needs beside design, scenario and seed, such as `--set ttl=2s`.
+    /// Arguments that each replay line needs beside design, scenario and seed, such as `--suite FILE`.
     pub replay_args: String,
+    /// The settings that the scenarios have, such as `ttl=2s`. A replay line has those that its scenario knows.
+    pub settings: Vec<String>,
     /// The command line, for the report.
     pub command: String,
 }
@@ -112,6 +114,7 @@ impl<'a> Campaign<'a> {
             out: None,
             files: BTreeMap::new(),
             replay_args: String::new(),
+            settings: Vec::new(),
             command: String::new(),
         }
     }
@@ -151,6 +154,9 @@ impl<'a> Campaign<'a> {
             line.push_str(&format!(" --engine {}", self.engine));
         }
         line.push_str(&self.replay_args);
+        for setting in self.settings.iter().filter(|setting| pairing.scenario.knows(setting)) {
+            line.push_str(&format!(" --set {}", quoted(setting)));
+        }
         line
     }
 
