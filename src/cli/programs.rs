@@ -61,8 +61,8 @@ pub(crate) struct Start {
     /// Start each program anew, and copy none that was started before (slower; the runs are the same)
     #[arg(long, help_heading = "A lock in another language")]
     fresh: bool,
-    /// Also show lines of source files below this directory; otherwise those below the working directory and below the directories
-    /// of the files that the command names; may be repeated
+    /// Also show lines of source files below this directory; otherwise those below the working directory, the directories of the files
+    /// that the command names, and the libraries beside its interpreter; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "A lock in another language")]
     source: Vec<PathBuf>,
 }
