@@ -135,16 +135,19 @@ impl Question {
     }
 }
 
-/// Reads what a grant carries.
+/// Reads the facts of a grant, each of which is there once at most.
 pub(crate) fn granted(words: &str) -> Option<Granted> {
     let mut granted = Granted::default();
     for word in words.split_whitespace() {
-        match word.split_once('=')? {
-            ("token", number) => granted.token = Some(Token(number.parse().ok()?)),
-            ("until_ms", number) => granted.until = Some(Until::In(number.parse().ok()?)),
-            ("expires_ms", number) => granted.until = Some(Until::At(number.parse().ok()?)),
-            ("owner", text) => granted.owner = Some(text.to_owned()),
+        let is_second = match word.split_once('=')? {
+            ("token", number) => granted.token.replace(Token(number.parse().ok()?)).is_some(),
+            ("until_ms", number) => granted.until.replace(Until::In(number.parse().ok()?)).is_some(),
+            ("expires_ms", number) => granted.until.replace(Until::At(number.parse().ok()?)).is_some(),
+            ("owner", text) => granted.owner.replace(text.to_owned()).is_some(),
             _ => return None,
+        };
+        if is_second {
+            return None;
         }
     }
     Some(granted)
@@ -183,7 +186,8 @@ mod tests {
         let refused =
             ["refused 3", "refused retry_ms=x", "refused retry_ms=-1", "refused retry_ms=1 retry_ms=2"];
         let granted = ["", "Granted", "granted token=x", "granted maybe", "released", "granted token"];
-        for line in refused.iter().chain(&granted) {
+        let twice = ["granted token=1 token=2", "granted until_ms=1 expires_ms=2", "granted owner=a owner=a"];
+        for line in refused.iter().chain(&granted).chain(&twice) {
             assert_eq!(Question::Acquire.read(line), None, "{line}");
         }
         assert_eq!(Question::Release.read("granted"), None);
