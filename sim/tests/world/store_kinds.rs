@@ -248,3 +248,46 @@ fn a_silent_server_that_dies_is_taken_to_have_kept_something_while_somebody_hold
     assert_eq!(hit(false, Phase::Acquire), 0);
     assert_eq!(hit(true, Phase::Work), 0);
 }
+
+/// Fails on what it is sent.
+struct Fragile;
+
+impl StoreSpec for Fragile {
+    fn name(&self) -> &'static str {
+        "fragile"
+    }
+
+    fn port(&self, _: Role) -> u16 {
+        PORT
+    }
+}
+
+impl SimulatedStore for Fragile {
+    fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let listener = context.host.bind(PORT).await.unwrap();
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = [0; 5];
+            stream.read_exact(&mut heard).await.unwrap();
+            panic!("it knows no {}", String::from_utf8_lossy(&heard));
+        })
+    }
+}
+
+#[test]
+fn a_store_that_fails_ends_the_connection_and_stands_in_the_trace() {
+    let client = |context: picklock_sim::design::Context| async move {
+        let mut stream = context.host.connect("node-1", PORT).await.unwrap();
+        stream.write_all(b"hello").await.unwrap();
+        assert!(stream.read_exact(&mut [0; 5]).await.is_err(), "nobody answers");
+        Ok(Client::lock(NoLock))
+    };
+    let design = Design::new("failing", client).on_stores(Topology::independent(1), Fragile);
+    let plan = Plan { injections: Vec::new(), ..plan("again") };
+    for engine in [Engine::Event, Engine::TURMOIL] {
+        let made = run(engine, &design, &plan, &workload()).unwrap();
+        let failures: Vec<&str> = made.trace.not_modelled().collect();
+        assert_eq!(failures, ["a request on which the simulated store fails (it knows no hello)"]);
+        assert_eq!(made.trace.digest, run(engine, &design, &plan, &workload()).unwrap().trace.digest);
+    }
+}
