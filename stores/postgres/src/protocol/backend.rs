@@ -137,7 +137,7 @@ impl Replies {
         self.message(kind, |out| {
             let severity = error.severity.word();
             let fields = [(b'S', severity), (b'V', severity), (b'C', error.code), (b'M', &error.message)];
-            let more = [(b'D', error.detail.as_deref()), (b'P', position.as_deref())];
+            let more = [(b'D', error.detail.as_deref()), (b'H', error.hint), (b'P', position.as_deref())];
             let more = more.into_iter().filter_map(|(field, value)| Some((field, value?)));
             for (field, value) in fields.into_iter().chain(more) {
                 out.push(field);

@@ -40,6 +40,8 @@ pub(crate) struct SqlError {
     pub(crate) message: String,
     /// More, where PostgreSQL says more and it does not depend on the run.
     pub(crate) detail: Option<String>,
+    /// The remedy, where PostgreSQL names one.
+    pub(crate) hint: Option<&'static str>,
     /// For an error of syntax: where in the text, in characters from 1.
     pub(crate) position: Option<usize>,
 }
@@ -48,7 +50,7 @@ impl SqlError {
     /// An error that ends the transaction.
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> SqlError {
         let severity = Severity::Error;
-        SqlError { severity, code, message: message.into(), detail: None, position: None }
+        SqlError { severity, code, message: message.into(), detail: None, hint: None, position: None }
     }
 
     /// An error that ends the session.
@@ -78,6 +80,11 @@ impl SqlError {
 
     pub(crate) fn with_detail(mut self, detail: String) -> SqlError {
         self.detail = Some(detail);
+        self
+    }
+
+    pub(crate) fn with_hint(mut self, hint: &'static str) -> SqlError {
+        self.hint = Some(hint);
         self
     }
 }

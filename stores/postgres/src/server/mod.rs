@@ -6,6 +6,7 @@ mod config;
 mod connection;
 mod control;
 mod data;
+pub(crate) mod deep;
 mod execute;
 mod extended;
 mod fence;

@@ -2,6 +2,7 @@
 
 mod agent;
 mod bounds;
+mod deep;
 mod disk;
 mod hostile;
 mod pooled;

@@ -1,11 +1,12 @@
 //! Calls of functions: the forms of one function that fit its arguments.
 
-use super::cast::{folded, is_open, made};
+use super::cast::{Alone, called, folded, made};
 use super::columns::Scope;
 use super::function::Function;
 use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
+use crate::server::deep::Child;
 use crate::server::sql::Expr;
 
 impl Planner<'_> {
@@ -27,12 +28,11 @@ impl Planner<'_> {
             let named =
                 upper.iter().find(|(known, _)| *known == function).map_or("COALESCE", |(_, name)| name);
             let (sets, place) = (self.sets.take(), std::mem::replace(&mut self.place, named));
-            let values: Vec<&Expr> = args.iter().collect();
-            let ty = self.common(scope, &values, wanted)?;
-            let args = args.iter().map(|arg| self.like(scope, arg, ty, named));
+            let (ty, args) = self.common(scope, args.iter(), wanted)?;
+            let args = args.into_iter().map(|arg| self.like(scope, arg, ty, named));
             let args = args.collect::<Result<_, _>>()?;
             (self.sets, self.place) = (sets, place);
-            return Ok((Typed::Call(function, args), ty));
+            return Ok((called(function, args)?, ty));
         }
         if function.forms().is_empty() {
             return self.polymorphic(scope, function, name, args);
@@ -55,10 +55,10 @@ impl Planner<'_> {
         if !matches!(ty, Type::Timestamptz | Type::Timestamp | Type::Interval) {
             return Err(missing(&format!("pg_catalog.{name}"), &[Type::Unknown, ty]));
         }
-        let epoch = Typed::Call(Function::Epoch, vec![value]);
+        let epoch = called(Function::Epoch, vec![value])?;
         Ok(match name {
             "extract" => (epoch, Type::Numeric),
-            _ => (Typed::Convert(Box::new(epoch), Type::Float8), Type::Float8),
+            _ => (Typed::Convert(Child::of(epoch)?, Type::Float8), Type::Float8),
         })
     }
 
@@ -70,17 +70,15 @@ impl Planner<'_> {
         name: &str,
         args: &[Expr],
     ) -> Result<(Typed, Type), SqlError> {
-        let mut found = Vec::new();
-        for arg in args {
-            found.push(if is_open(arg) { Type::Unknown } else { self.expr(scope, arg, None)?.1 });
-        }
+        let alone = args.iter().map(|arg| self.alone(scope, arg)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<Type> = alone.iter().map(Alone::ty).collect();
         let fits = |form: &&&[Type]| {
             form.len() == found.len() && found.iter().zip(**form).all(|(given, ty)| becomes(*given, *ty))
         };
         let form = function.forms().iter().find(fits).ok_or_else(|| missing(name, &found))?;
         let mut planned = Vec::new();
-        for (arg, ty) in args.iter().zip(*form) {
-            let (value, found) = self.expr(scope, arg, Some(*ty))?;
+        for (arg, ty) in alone.into_iter().zip(*form) {
+            let (value, found) = self.placed(scope, arg, *ty)?;
             let is_float = *ty == Type::Float8 && found != Type::Float8 && found != Type::Unknown;
             planned.push(if is_float { folded(value, *ty)? } else { value });
         }

@@ -10,6 +10,7 @@ use super::operators::no_operator;
 use super::planner::Planner;
 use super::typed::{Aggregate, Typed};
 use crate::protocol::{Element, Interval, SqlError, Type, Value};
+use crate::server::deep::{Child, Children};
 use crate::server::sql::{Expr, Operator, Select};
 
 /// The most parameters that a statement may have, as in PostgreSQL.
@@ -45,6 +46,15 @@ impl Planner<'_> {
         expr: &Expr,
         wanted: Option<Type>,
     ) -> Result<(Typed, Type), SqlError> {
+        self.deeper(|planner| planner.expr_within(scope, expr, wanted))
+    }
+
+    fn expr_within(
+        &mut self,
+        scope: &Scope,
+        expr: &Expr,
+        wanted: Option<Type>,
+    ) -> Result<(Typed, Type), SqlError> {
         Ok(match expr {
             Expr::Null => (Typed::Const(Value::Null), wanted.unwrap_or(Type::Unknown)),
             Expr::Bool(value) => (Typed::Const(Value::Bool(*value)), Type::Bool),
@@ -75,7 +85,7 @@ impl Planner<'_> {
             {
                 let unequal = matches!(expr, Expr::Binary { operator: Operator::Unequal, .. });
                 let updated = Typed::Updated;
-                (if unequal { updated } else { Typed::Not(Box::new(updated)) }, Type::Bool)
+                (if unequal { updated } else { Typed::Not(Child::of(updated)?) }, Type::Bool)
             }
             Expr::RowNumber(partition, order) => {
                 return self.row_number(scope, partition, order, false);
@@ -96,14 +106,14 @@ impl Planner<'_> {
             Expr::Binary { operator, left, right } => return self.binary(scope, *operator, left, right),
             Expr::And(left, right) => {
                 let (left, right) = (self.truth(scope, left, "AND")?, self.truth(scope, right, "AND")?);
-                (Typed::And(Box::new(left), Box::new(right)), Type::Bool)
+                (Typed::And(Child::of(left)?, Child::of(right)?), Type::Bool)
             }
             Expr::Or(left, right) => {
                 let (left, right) = (self.truth(scope, left, "OR")?, self.truth(scope, right, "OR")?);
-                (Typed::Or(Box::new(left), Box::new(right)), Type::Bool)
+                (Typed::Or(Child::of(left)?, Child::of(right)?), Type::Bool)
             }
-            Expr::Not(inner) => (Typed::Not(Box::new(self.truth(scope, inner, "NOT")?)), Type::Bool),
-            Expr::IsNull(inner) => (Typed::IsNull(Box::new(self.expr(scope, inner, None)?.0)), Type::Bool),
+            Expr::Not(inner) => (Typed::Not(Child::of(self.truth(scope, inner, "NOT")?)?), Type::Bool),
+            Expr::IsNull(inner) => (Typed::IsNull(Child::of(self.expr(scope, inner, None)?.0)?), Type::Bool),
             Expr::In(value, list) => {
                 let (value, ty) = self.expr(scope, value, None)?;
                 let ty = if ty.is_text() { Type::Text } else { ty };
@@ -119,7 +129,7 @@ impl Planner<'_> {
                     }
                     planned.push(one);
                 }
-                (Typed::In(Box::new(value), planned), Type::Bool)
+                (Typed::In(Child::of(value)?, Children::all(planned)?), Type::Bool)
             }
             Expr::InQuery(value, select) => {
                 let (value, ty) = self.expr(scope, value, None)?;
@@ -127,7 +137,7 @@ impl Planner<'_> {
                 if !comparable(ty, found) {
                     return Err(no_operator("=", ty, found));
                 }
-                (Typed::InQuery(Box::new(value), at), Type::Bool)
+                (Typed::InQuery(Child::of(value)?, at), Type::Bool)
             }
             Expr::Exists(select) => {
                 let (query, _) = self.query(select, Some(scope))?;
@@ -140,7 +150,7 @@ impl Planner<'_> {
                 if !comparable(left.1, right.1) && !comparable(right.1, left.1) {
                     return Err(no_operator(operator.sign(), left.1, right.1));
                 }
-                (Typed::Distinct(Box::new(left.0), Box::new(right.0)), Type::Bool)
+                (Typed::Distinct(Child::of(left.0)?, Child::of(right.0)?), Type::Bool)
             }
             Expr::Array(values) => return self.array(scope, values, wanted),
             Expr::ArrayQuery(select) => {
@@ -169,7 +179,7 @@ impl Planner<'_> {
                 if !comparable(ty, element.ty()) {
                     return Err(no_operator(operator.sign(), ty, element.ty()));
                 }
-                let (value, array) = (Box::new(value), Box::new(array));
+                let (value, array) = (Child::of(value)?, Child::of(array)?);
                 (Typed::AnyOf { operator: *operator, value, array }, Type::Bool)
             }
             Expr::Case { arms, otherwise } => return self.case(scope, arms, otherwise.as_deref(), wanted),

@@ -119,7 +119,7 @@ fn values(
     let mut all = Vec::new();
     for row in rows {
         count(row.len(), targets, named)?;
-        let mut values: Vec<Typed> = schema.columns.iter().map(default_of).collect();
+        let mut values: Vec<Typed> = schema.columns.iter().map(default_of).collect::<Result<_, _>>()?;
         for (expr, at) in row.iter().zip(targets) {
             let column = &schema.columns[*at];
             let Some(expr) = expr else { continue };
@@ -142,7 +142,7 @@ fn of_query(
     let wanted: Vec<Type> = targets.iter().map(|at| schema.columns[*at].ty).collect();
     let (query, columns) = planner.query_for(select, &wanted)?;
     count(columns.len(), targets, named)?;
-    let mut values: Vec<Typed> = schema.columns.iter().map(default_of).collect();
+    let mut values: Vec<Typed> = schema.columns.iter().map(default_of).collect::<Result<_, _>>()?;
     for (from, ((_, ty), at)) in columns.iter().zip(targets).enumerate() {
         always(schema, *at)?;
         let column = &schema.columns[*at];

@@ -1,12 +1,13 @@
 //! Operators: the types of their sides and of their results.
 
-use super::cast::{folded, is_open, made};
+use super::cast::{converted, folded, is_open, made};
 use super::columns::Scope;
 use super::convert::{comparable, in_range};
 use super::function::Function;
 use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
+use crate::server::deep::Child;
 use crate::server::sql::{Expr, Like, Operator};
 
 /// The two sides of an operator, with their types.
@@ -61,7 +62,7 @@ impl Planner<'_> {
             Operator::Power => {
                 let left = self.cast(scope, left, Type::Float8)?;
                 let right = self.cast(scope, right, Type::Float8)?;
-                return Ok((joined(operator, left, right, Type::Float8), Type::Float8));
+                return Ok((joined(operator, left, right, Type::Float8)?, Type::Float8));
             }
             _ => {}
         }
@@ -80,40 +81,37 @@ impl Planner<'_> {
             }
             _ => None,
         };
-        Ok((fixed.map_or_else(|| joined(operator, left.0, right.0, ty), Typed::Const), ty))
+        let value = match fixed {
+            Some(value) => Typed::Const(value),
+            None => joined(operator, left.0, right.0, ty)?,
+        };
+        Ok((value, ty))
     }
 
     /// `||` of texts, of two `jsonb`, or of an array and an array or an element.
     fn concat(&mut self, scope: &Scope, left: &Expr, right: &Expr) -> Result<(Typed, Type), SqlError> {
-        let mut types = [Type::Unknown; 2];
-        for (ty, side) in types.iter_mut().zip([left, right]) {
-            if !is_open(side) {
-                *ty = self.expr(scope, side, None)?.1;
-            }
-        }
+        let (left, right) = (self.alone(scope, left)?, self.alone(scope, right)?);
+        let types = [left.ty(), right.ty()];
         if types.iter().any(|ty| matches!(ty, Type::Array(_))) {
             return Err(SqlError::unsupported("|| of an array"));
         }
         if types.contains(&Type::Jsonb) {
-            let mut sides = Vec::new();
-            for side in [left, right] {
-                let (value, ty) = self.expr(scope, side, Some(Type::Jsonb))?;
-                if ty != Type::Jsonb {
-                    return Err(SqlError::unsupported("|| of a jsonb and another type"));
-                }
-                sides.push(value);
+            let (left, right) =
+                (self.placed(scope, left, Type::Jsonb)?, self.placed(scope, right, Type::Jsonb)?);
+            if left.1 != Type::Jsonb || right.1 != Type::Jsonb {
+                return Err(SqlError::unsupported("|| of a jsonb and another type"));
             }
-            if let (Some(right), Some(left)) = (sides.pop(), sides.pop()) {
-                return Ok((joined(Operator::Concat, left, right, Type::Jsonb), Type::Jsonb));
-            }
+            return Ok((joined(Operator::Concat, left.0, right.0, Type::Jsonb)?, Type::Jsonb));
         }
-        let left = self.cast(scope, left, Type::Text)?;
-        let right = self.cast(scope, right, Type::Text)?;
+        let (left, found) = self.placed(scope, left, Type::Text)?;
+        let left = converted(left, found, Type::Text)?;
+        let (right, found) = self.placed(scope, right, Type::Text)?;
+        let right = converted(right, found, Type::Text)?;
         let text = match (left, right) {
             (Typed::Const(Value::Text(left)), Typed::Const(Value::Text(right))) => {
                 Typed::Const(Value::Text(left + &right))
             }
-            (left, right) => joined(Operator::Concat, left, right, Type::Text),
+            (left, right) => joined(Operator::Concat, left, right, Type::Text)?,
         };
         Ok((text, Type::Text))
     }
@@ -144,7 +142,7 @@ impl Planner<'_> {
         }
         let function = if operator.folds { Function::ILike } else { Function::Like };
         let found = made(function, args)?;
-        Ok((if operator.negated { Typed::Not(Box::new(found)) } else { found }, Type::Bool))
+        Ok((if operator.negated { Typed::Not(Child::of(found)?) } else { found }, Type::Bool))
     }
 
     /// `->`, `->>` and `?`.
@@ -159,12 +157,13 @@ impl Planner<'_> {
         if ty == Type::Json {
             return Err(SqlError::unsupported("a member of a json"));
         }
-        let found = if is_open(right) { Type::Text } else { self.expr(scope, right, None)?.1 };
+        let right = self.alone(scope, right)?;
+        let found = if right.is_open() { Type::Text } else { right.ty() };
         let by_place = found.is_integer() && operator != Operator::Has;
         if ty != Type::Jsonb || !by_place && !found.is_text() {
             return Err(no_operator(operator.sign(), ty, found));
         }
-        let (key, _) = self.expr(scope, right, Some(Type::Text))?;
+        let (key, _) = self.placed(scope, right, Type::Text)?;
         let function = match operator {
             Operator::Member => Function::Member,
             Operator::MemberText => Function::MemberText,
@@ -185,8 +184,8 @@ fn numbers(left: (Typed, Type), right: (Typed, Type)) -> Result<Sides, SqlError>
     Ok(((folded(left.0, ty)?, ty), (folded(right.0, ty)?, ty)))
 }
 
-fn joined(operator: Operator, left: Typed, right: Typed, ty: Type) -> Typed {
-    Typed::Binary { operator, left: Box::new(left), right: Box::new(right), ty }
+fn joined(operator: Operator, left: Typed, right: Typed, ty: Type) -> Result<Typed, SqlError> {
+    Ok(Typed::Binary { operator, left: Child::of(left)?, right: Child::of(right)?, ty })
 }
 
 /// The type of the result of an operator; none if there is no such operator.

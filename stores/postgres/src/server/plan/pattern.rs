@@ -28,14 +28,32 @@ pub(super) fn matches(text: &str, pattern: &str) -> Result<bool, SqlError> {
     };
     let parts = parts(rest)?;
     let letters: Vec<char> = text.chars().collect();
-    let starts = if begins { 0..1 } else { 0..letters.len() + 1 };
-    Ok(starts.into_iter().any(|from| fits(&parts, &letters[from..], ends)))
+    // The places that are reached by the parts so far: all of them at once, so that no pattern takes exponential time.
+    let mut reached: Vec<bool> = (0..=letters.len()).map(|at| at == 0 || !begins).collect();
+    for part in &parts {
+        reached = behind(part, &letters, &reached);
+    }
+    Ok(if ends { reached.last() == Some(&true) } else { reached.contains(&true) })
 }
 
-fn fits(parts: &[Part], letters: &[char], ends: bool) -> bool {
-    let Some((part, rest)) = parts.split_first() else { return !ends || letters.is_empty() };
-    let most = letters.iter().take(part.most).take_while(|letter| part.is.has(**letter)).count();
-    (part.least..=most).rev().any(|count| fits(rest, &letters[count..], ends))
+/// The places that a part leads to from these.
+fn behind(part: &Part, letters: &[char], from: &[bool]) -> Vec<bool> {
+    let mut to = vec![false; from.len()];
+    // The places up to here are done.
+    let mut done = 0;
+    let mut end = 0;
+    for at in (0..from.len()).filter(|at| from[*at]) {
+        // The end of the letters that fit, which is the same for all places before it.
+        end = end.max(at);
+        end += letters[end..].iter().take_while(|letter| part.is.has(**letter)).count();
+        let first = at.saturating_add(part.least).max(done);
+        let last = at.saturating_add(part.most).min(end);
+        if first <= last {
+            to[first..=last].fill(true);
+            done = last + 1;
+        }
+    }
+    to
 }
 
 impl Kind {
@@ -128,5 +146,27 @@ mod tests {
             assert_eq!(matches(text, pattern), Ok(found), "{text} {pattern}");
         }
         assert!(matches("", "a|b").is_err());
+    }
+
+    #[test]
+    fn a_part_comes_as_often_as_it_says() {
+        for (text, pattern, found) in [
+            ("aab", "^a{2}b$", true),
+            ("ab", "^a{2}b$", false),
+            ("aaab", "^a{1,2}ab$", true),
+            ("aaaab", "^a{1,2}ab$", false),
+            ("abab", "^a*b*a*b$", true),
+            ("b", "^a{1,}b", false),
+            ("xxab", "x{2}a?b$", true),
+        ] {
+            assert_eq!(matches(text, pattern), Ok(found), "{text} {pattern}");
+        }
+    }
+
+    #[test]
+    fn no_pattern_takes_exponential_time_or_much_stack() {
+        let text = "a".repeat(2_000);
+        assert_eq!(matches(&text, &("^".to_owned() + &"a*".repeat(1_000) + "b")), Ok(false));
+        assert_eq!(matches(&text, &"a?".repeat(20_000)), Ok(true));
     }
 }

@@ -6,6 +6,7 @@ use super::system::System;
 use super::typed::{Aggregated, Numbering, Origin, Query, Typed};
 use crate::protocol::{Element, SqlError, Type};
 use crate::server::data::{Routine, Schema};
+use crate::server::deep::{DEPTH_MAX, too_deep};
 use crate::server::sql::TypeName;
 
 /// The name of a sequence in a text: in small letters, unless it stands in double quotes.
@@ -61,7 +62,14 @@ pub(super) struct Planner<'a> {
     pub(super) width: usize,
     /// How deep the calls of functions in SQL lie in each other.
     pub(super) depth: u32,
+    /// The number of expressions and SELECTs that are being planned, the bodies of functions in SQL among them.
+    level: u16,
+    /// The number of expressions and SELECTs so far.
+    steps: u32,
 }
+
+/// The maximum number of steps of a planner. A part whose type depends on its place is planned twice, so nested ones multiply.
+const STEPS_MAX: u32 = 1_000_000;
 
 impl<'a> Planner<'a> {
     pub(super) fn new(known: Known<'a>, params: &[Option<Type>]) -> Planner<'a> {
@@ -77,7 +85,27 @@ impl<'a> Planner<'a> {
             place: "",
             width: 0,
             depth: 0,
+            level: 0,
+            steps: 0,
         }
+    }
+
+    /// Plans what may contain itself: every recursion of the planner goes through here.
+    ///
+    /// # Errors
+    /// 54001 if it is nested too deeply, or takes too many steps.
+    pub(super) fn deeper<T>(
+        &mut self,
+        plan: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        if self.level == DEPTH_MAX || self.steps == STEPS_MAX {
+            return Err(too_deep());
+        }
+        self.level += 1;
+        self.steps += 1;
+        let planned = plan(self);
+        self.level -= 1;
+        planned
     }
 
     pub(super) fn table(&self, name: &str) -> Result<Arc<Schema>, SqlError> {

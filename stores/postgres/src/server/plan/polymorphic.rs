@@ -1,7 +1,7 @@
 //! Functions whose types depend on those of their arguments: of arrays, of any values, of sets; and functions in SQL.
 
 use super::call::missing;
-use super::cast::{folded, is_open, made};
+use super::cast::{Alone, called, folded, is_open, made};
 use super::columns::Scope;
 use super::convert::comparable;
 use super::function::Function;
@@ -10,6 +10,7 @@ use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{Element, SqlError, Type, Value};
 use crate::server::data::Routine;
+use crate::server::deep::{Child, too_deep};
 use crate::server::sql::{Expr, Item, Operator, Statement, parse_body};
 
 /// How deep functions in SQL may call each other.
@@ -73,7 +74,7 @@ impl Planner<'_> {
                     }
                     planned.push(value);
                 }
-                Ok((Typed::Call(function, planned), function.ty(None)))
+                Ok((called(function, planned)?, function.ty(None)))
             }
             (_, args) => {
                 let mut found = Vec::new();
@@ -100,8 +101,8 @@ impl Planner<'_> {
             let text = "cannot determine type of empty array";
             return Err(SqlError::new("42P18", text));
         }
-        let ty = self.common(scope, &values.iter().collect::<Vec<_>>(), element)?;
-        let planned = values.iter().map(|value| self.like(scope, value, ty, "ARRAY"));
+        let (ty, values) = self.common(scope, values.iter(), element)?;
+        let planned = values.into_iter().map(|value| self.like(scope, value, ty, "ARRAY"));
         let planned = planned.collect::<Result<Vec<_>, _>>()?;
         let refused = || SqlError::unsupported("an array of values of this type");
         let ty = Type::Array(Element::of(ty.bare()).ok_or_else(refused)?);
@@ -202,12 +203,10 @@ impl Planner<'_> {
         args: &[Expr],
     ) -> Result<(Typed, Type), SqlError> {
         if self.depth >= DEPTH_MAX {
-            return Err(SqlError::new("54001", "stack depth limit exceeded"));
+            return Err(too_deep());
         }
-        let mut found = Vec::new();
-        for arg in args {
-            found.push(if is_open(arg) { Type::Unknown } else { self.expr(scope, arg, None)?.1 });
-        }
+        let alone = args.iter().map(|arg| self.alone(scope, arg)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<Type> = alone.iter().map(Alone::ty).collect();
         let fits = |((_, ty), found): (&(String, Type), &Type)| {
             *found == Type::Unknown
                 || comparable(*ty, *found)
@@ -217,8 +216,8 @@ impl Planner<'_> {
             return Err(missing(&routine.name, &found));
         }
         let mut arguments = Vec::new();
-        for ((name, ty), arg) in routine.params.iter().zip(args) {
-            let (value, found) = self.expr(scope, arg, Some(*ty))?;
+        for ((name, ty), arg) in routine.params.iter().zip(alone) {
+            let (value, found) = self.placed(scope, arg, *ty)?;
             if value.any(&|part| matches!(part, Typed::Call(function, _) if function.is_volatile())) {
                 return Err(SqlError::unsupported("a function with an effect as an argument of one in SQL"));
             }
@@ -228,7 +227,7 @@ impl Planner<'_> {
         self.depth += 1;
         let body = expression_of(&routine.body)?;
         let sets = self.sets.take();
-        let body = Expr::Cast(Box::new(body), crate::server::sql::TypeName::Known(routine.returns));
+        let body = Expr::Cast(Child::of(body)?, crate::server::sql::TypeName::Known(routine.returns));
         let planned = self.expr(&Scope::of_arguments(arguments), &body, Some(routine.returns));
         self.sets = sets;
         self.depth -= 1;

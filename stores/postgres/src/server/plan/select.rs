@@ -22,10 +22,10 @@ impl Planner<'_> {
         select: &sql::Select,
         outer: Option<&Scope>,
     ) -> Result<(Query, Columns), SqlError> {
-        match select.unions.is_empty() {
-            true => single(self, select, outer, &[]),
-            false => self.union(select, outer),
-        }
+        self.deeper(|planner| match select.unions.is_empty() {
+            true => single(planner, select, outer, &[]),
+            false => planner.union(select, outer),
+        })
     }
 
     /// A SELECT whose values are for columns of these types.

@@ -13,6 +13,7 @@ use super::typed::Columns;
 use super::write::{filter, write};
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
+use crate::server::deep::{DEPTH_MAX, too_deep};
 use crate::server::sql::Statement;
 
 /// Finds the meaning of a statement. `types` are those that the client gave its first parameters.
@@ -24,6 +25,10 @@ pub(crate) fn plan(
     let mut planner = Planner::new(known, types);
     let (mut parts, mut statement) = (Vec::new(), statement);
     if let Statement::With { parts: list, main } = statement {
+        // A part may read the one before it, which is executed within it.
+        if list.len() > usize::from(DEPTH_MAX) {
+            return Err(too_deep());
+        }
         statement = main;
         for part in list {
             let (kind, columns) = kind(&mut planner, &part.statement, known)?;

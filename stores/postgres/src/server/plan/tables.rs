@@ -162,17 +162,19 @@ fn default(known: Known<'_>, name: &str, ty: Type, expr: &Expr) -> Result<Column
     let refused = || SqlError::unsupported("this default");
     let inner = match planned {
         Typed::Const(value) => return Ok(ColumnDefault::Value(convert(value, ty)?)),
-        Typed::Convert(inner, found) if is_point || found.is_integer() => *inner,
+        Typed::Convert(inner, found) if is_point || found.is_integer() => inner.into_node(),
         other => other,
     };
     match inner {
         Typed::Call(Function::RandomUuid, _) if ty == Type::Uuid => Ok(ColumnDefault::Uuid),
-        Typed::Binary { operator: Operator::Plus, left, right, .. } if is_point => match (*left, *right) {
-            (Typed::Call(Function::Now, _), Typed::Const(Value::Span(span))) => {
-                Ok(ColumnDefault::After(span))
+        Typed::Binary { operator: Operator::Plus, left, right, .. } if is_point => {
+            match (left.into_node(), right.into_node()) {
+                (Typed::Call(Function::Now, _), Typed::Const(Value::Span(span))) => {
+                    Ok(ColumnDefault::After(span))
+                }
+                _ => Err(refused()),
             }
-            _ => Err(refused()),
-        },
+        }
         Typed::Call(Function::Now, _) if is_point => Ok(ColumnDefault::Now),
         Typed::Call(Function::ClockTimestamp, _) if is_point => Ok(ColumnDefault::Clock),
         // The only time zone is UTC.

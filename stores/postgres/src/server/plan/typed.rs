@@ -6,6 +6,7 @@ use super::function::Function;
 use super::system::System;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::data::Schema;
+use crate::server::deep::{Child, Children, Extent, Tree};
 use crate::server::sql::{Operator, RowLock};
 
 /// The names and types of the columns of a result.
@@ -219,36 +220,66 @@ pub(crate) enum Typed {
     Outer(usize),
     /// True if an INSERT has changed a row that was there.
     Updated,
-    Call(Function, Vec<Typed>),
+    Call(Function, Children<Typed>),
     Binary {
         operator: Operator,
-        left: Box<Typed>,
-        right: Box<Typed>,
+        left: Child<Typed>,
+        right: Child<Typed>,
         ty: Type,
     },
-    And(Box<Typed>, Box<Typed>),
-    Or(Box<Typed>, Box<Typed>),
-    Not(Box<Typed>),
-    IsNull(Box<Typed>),
+    And(Child<Typed>, Child<Typed>),
+    Or(Child<Typed>, Child<Typed>),
+    Not(Child<Typed>),
+    IsNull(Child<Typed>),
     /// IS DISTINCT FROM.
-    Distinct(Box<Typed>, Box<Typed>),
-    In(Box<Typed>, Vec<Typed>),
-    Case(Vec<(Typed, Typed)>, Option<Box<Typed>>),
-    Convert(Box<Typed>, Type),
+    Distinct(Child<Typed>, Child<Typed>),
+    In(Child<Typed>, Children<Typed>),
+    Case(Children<(Typed, Typed)>, Option<Child<Typed>>),
+    Convert(Child<Typed>, Type),
     /// The subquery of this number.
     Subquery(usize),
     /// The values of the subquery of this number as an array.
     ArrayQuery(usize),
     /// True if a value is among those of the subquery of this number.
-    InQuery(Box<Typed>, usize),
+    InQuery(Child<Typed>, usize),
     /// True if the subquery of this number has a row.
     Exists(usize),
     /// True if the comparison holds for an element of the array.
     AnyOf {
         operator: Operator,
-        value: Box<Typed>,
-        array: Box<Typed>,
+        value: Child<Typed>,
+        array: Child<Typed>,
     },
+}
+
+impl Tree for Typed {
+    fn below(&self) -> Extent {
+        match self {
+            Typed::Const(_)
+            | Typed::Param(_)
+            | Typed::Column(_)
+            | Typed::Excluded(_)
+            | Typed::Outer(_)
+            | Typed::Updated
+            | Typed::Exists(_)
+            | Typed::ArrayQuery(_)
+            | Typed::Subquery(_) => Extent::default(),
+            Typed::Call(_, args) => args.extent(),
+            Typed::Binary { operator: _, left, right, ty: _ }
+            | Typed::And(left, right)
+            | Typed::Or(left, right)
+            | Typed::Distinct(left, right)
+            | Typed::AnyOf { operator: _, value: left, array: right } => left.extent().and(right.extent()),
+            Typed::Not(inner)
+            | Typed::IsNull(inner)
+            | Typed::Convert(inner, _)
+            | Typed::InQuery(inner, _) => inner.extent(),
+            Typed::In(value, list) => value.extent().and(list.extent()),
+            Typed::Case(arms, otherwise) => {
+                arms.extent().and(otherwise.as_ref().map_or(Extent::default(), Child::extent))
+            }
+        }
+    }
 }
 
 impl Typed {
@@ -260,34 +291,37 @@ impl Typed {
         if let Some(other) = by(&self)? {
             return Ok(other);
         }
-        let mut boxed = |inner: Box<Typed>| inner.replaced(by).map(Box::new);
+        let mut of = |inner: Child<Typed>| Child::of(inner.into_node().replaced(by)?);
         Ok(match self {
             Typed::Call(function, args) => {
-                Typed::Call(function, args.into_iter().map(|arg| arg.replaced(by)).collect::<Result<_, _>>()?)
+                let args = args.into_nodes().into_iter().map(|arg| arg.replaced(by));
+                Typed::Call(function, Children::all(args.collect::<Result<_, _>>()?)?)
             }
             Typed::Binary { operator, left, right, ty } => {
-                Typed::Binary { operator, left: boxed(left)?, right: boxed(right)?, ty }
+                Typed::Binary { operator, left: of(left)?, right: of(right)?, ty }
             }
-            Typed::And(left, right) => Typed::And(boxed(left)?, boxed(right)?),
-            Typed::Or(left, right) => Typed::Or(boxed(left)?, boxed(right)?),
-            Typed::Distinct(left, right) => Typed::Distinct(boxed(left)?, boxed(right)?),
-            Typed::Not(inner) => Typed::Not(boxed(inner)?),
-            Typed::IsNull(inner) => Typed::IsNull(boxed(inner)?),
-            Typed::Convert(inner, ty) => Typed::Convert(boxed(inner)?, ty),
-            Typed::InQuery(inner, at) => Typed::InQuery(boxed(inner)?, at),
+            Typed::And(left, right) => Typed::And(of(left)?, of(right)?),
+            Typed::Or(left, right) => Typed::Or(of(left)?, of(right)?),
+            Typed::Distinct(left, right) => Typed::Distinct(of(left)?, of(right)?),
+            Typed::Not(inner) => Typed::Not(of(inner)?),
+            Typed::IsNull(inner) => Typed::IsNull(of(inner)?),
+            Typed::Convert(inner, ty) => Typed::Convert(of(inner)?, ty),
+            Typed::InQuery(inner, at) => Typed::InQuery(of(inner)?, at),
             Typed::AnyOf { operator, value, array } => {
-                Typed::AnyOf { operator, value: boxed(value)?, array: boxed(array)? }
+                Typed::AnyOf { operator, value: of(value)?, array: of(array)? }
             }
             Typed::In(value, list) => {
-                let list = list.into_iter().map(|one| one.replaced(by)).collect::<Result<_, _>>()?;
-                Typed::In(Box::new(value.replaced(by)?), list)
+                let value = of(value)?;
+                let list = list.into_nodes().into_iter().map(|one| one.replaced(by));
+                Typed::In(value, Children::all(list.collect::<Result<_, _>>()?)?)
             }
             Typed::Case(arms, otherwise) => {
                 let arm =
                     |(condition, value): (Typed, Typed)| Ok((condition.replaced(by)?, value.replaced(by)?));
-                let arms = arms.into_iter().map(arm).collect::<Result<_, SqlError>>()?;
-                let otherwise = otherwise.map(|value| value.replaced(by).map(Box::new)).transpose()?;
-                Typed::Case(arms, otherwise)
+                let arms = arms.into_nodes().into_iter().map(arm).collect::<Result<_, SqlError>>()?;
+                let otherwise =
+                    otherwise.map(|value| Child::of(value.into_node().replaced(by)?)).transpose()?;
+                Typed::Case(Children::all(arms)?, otherwise)
             }
             leaf @ (Typed::Const(_)
             | Typed::Param(_)

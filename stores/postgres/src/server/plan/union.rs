@@ -23,8 +23,10 @@ impl Planner<'_> {
         }
         let first =
             Select { unions: Vec::new(), order: Vec::new(), limit: None, offset: None, ..select.clone() };
-        let branches: Vec<(bool, &Select)> =
-            [(true, &first)].into_iter().chain(select.unions.iter().map(|(all, one)| (*all, one))).collect();
+        let branches: Vec<(bool, &Select)> = [(true, &first)]
+            .into_iter()
+            .chain(select.unions.iter().map(|(all, one)| (*all, &**one)))
+            .collect();
         let types = self.types(&branches, outer)?;
         if branches.iter().any(|(all, _)| !all) && types.contains(&Type::Json) {
             return Err(no_equality());

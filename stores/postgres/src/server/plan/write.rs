@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cast::called;
 use super::columns::{Scope, target_index};
 use super::function::Function;
 use super::planned::Write;
@@ -9,6 +10,7 @@ use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::data::{ColumnDefault, Schema};
+use crate::server::deep::Child;
 use crate::server::sql::{Expr, Operator, Strength};
 
 pub(super) fn write(
@@ -26,7 +28,7 @@ pub(super) fn write(
         }
         let column = &schema.columns[at];
         let value = match expr {
-            None => default_of(column),
+            None => default_of(column)?,
             Some(_) if column.always => {
                 let text = format!("column \"{name}\" can only be updated to DEFAULT");
                 return Err(SqlError::new("428C9", text));
@@ -50,32 +52,32 @@ pub(super) fn filter(
 }
 
 /// The value of a column that is not given one.
-pub(super) fn default_of(column: &crate::server::data::Column) -> Typed {
+pub(super) fn default_of(column: &crate::server::data::Column) -> Result<Typed, SqlError> {
     let call = |function, ty| match column.ty {
-        wanted if wanted == ty => Typed::Call(function, Vec::new()),
-        wanted => Typed::Convert(Box::new(Typed::Call(function, Vec::new())), wanted),
+        wanted if wanted == ty => called(function, Vec::new()),
+        wanted => Ok(Typed::Convert(Child::of(called(function, Vec::new())?)?, wanted)),
     };
-    match &column.default {
+    Ok(match &column.default {
         ColumnDefault::Value(value) => Typed::Const(value.clone()),
-        ColumnDefault::Now => call(Function::Now, Type::Timestamptz),
-        ColumnDefault::Clock => call(Function::ClockTimestamp, Type::Timestamptz),
+        ColumnDefault::Now => call(Function::Now, Type::Timestamptz)?,
+        ColumnDefault::Clock => call(Function::ClockTimestamp, Type::Timestamptz)?,
         ColumnDefault::After(span) => {
-            let (left, right) = (Typed::Call(Function::Now, Vec::new()), Typed::Const(Value::Span(*span)));
+            let (left, right) = (called(Function::Now, Vec::new())?, Typed::Const(Value::Span(*span)));
             let (operator, ty) = (Operator::Plus, Type::Timestamptz);
-            let sum = Typed::Binary { operator, left: Box::new(left), right: Box::new(right), ty };
+            let sum = Typed::Binary { operator, left: Child::of(left)?, right: Child::of(right)?, ty };
             match column.ty {
                 Type::Timestamptz => sum,
-                wanted => Typed::Convert(Box::new(sum), wanted),
+                wanted => Typed::Convert(Child::of(sum)?, wanted),
             }
         }
-        ColumnDefault::Uuid => Typed::Call(Function::RandomUuid, Vec::new()),
+        ColumnDefault::Uuid => called(Function::RandomUuid, Vec::new())?,
         ColumnDefault::Next(sequence) => {
             let name = Value::Text(format!("\"{sequence}\""));
-            let next = Typed::Call(Function::NextVal, vec![Typed::Const(name)]);
+            let next = called(Function::NextVal, vec![Typed::Const(name)])?;
             match column.ty {
                 Type::Int8 => next,
-                ty => Typed::Convert(Box::new(next), ty),
+                ty => Typed::Convert(Child::of(next)?, ty),
             }
         }
-    }
+    })
 }

@@ -4,6 +4,7 @@ use super::cursor::Cursor;
 use super::statement::Statement;
 use super::syntax::{Conflict, Delete, Expr, Insert, TableRef, TableSource, Target, Update};
 use crate::protocol::SqlError;
+use crate::server::deep::Child;
 
 pub(super) fn insert(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     at.step();
@@ -19,7 +20,7 @@ pub(super) fn insert(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
             return Err(at.error());
         }
     } else if at.is_word("select") {
-        query = Some(Box::new(at.select()?));
+        query = Some(Child::of(at.select()?)?);
     } else {
         at.refuse(&["with", "overriding", "table"])?;
         at.word("values")?;

@@ -3,13 +3,14 @@
 use super::lexer::{Kind, Token, error_at, tokens};
 use super::words::RESERVED;
 use crate::protocol::SqlError;
+use crate::server::deep::{DEPTH_MAX, too_deep};
 
 pub(super) struct Cursor<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     next: usize,
-    /// How deep in parentheses it is.
-    pub(super) depth: u32,
+    /// The number of expressions and SELECTs around this place.
+    depth: u16,
     /// True in the body of a function, whose arguments have names and numbers.
     pub(super) in_body: bool,
 }
@@ -25,6 +26,23 @@ impl<'a> Cursor<'a> {
 
     pub(super) fn step(&mut self) {
         self.next += 1;
+    }
+
+    /// Reads what may contain itself: every recursion of the parser goes through here.
+    ///
+    /// # Errors
+    /// 54001 if it is nested too deeply.
+    pub(super) fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        if self.depth == DEPTH_MAX {
+            return Err(too_deep());
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
     }
 
     pub(super) fn place(&self) -> usize {

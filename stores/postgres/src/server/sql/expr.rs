@@ -7,27 +7,20 @@ use super::lexer::Kind;
 use super::primary::primary;
 use super::syntax::{Expr, Like, Operator};
 use crate::protocol::SqlError;
+use crate::server::deep::{Child, Children};
 
-/// How deep parentheses may go.
-const DEPTH_MAX: u32 = 50;
-
-pub(super) fn expr(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    at.depth += 1;
-    if at.depth > DEPTH_MAX {
-        return Err(SqlError::new("54001", "stack depth limit exceeded"));
-    }
+fn expr(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut left = conjunction(at)?;
     while at.takes("or") {
-        left = Expr::Or(Box::new(left), Box::new(conjunction(at)?));
+        left = Expr::Or(Child::of(left)?, Child::of(conjunction(at)?)?);
     }
-    at.depth -= 1;
     Ok(left)
 }
 
 fn conjunction(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut left = negation(at)?;
     while at.takes("and") {
-        left = Expr::And(Box::new(left), Box::new(negation(at)?));
+        left = Expr::And(Child::of(left)?, Child::of(negation(at)?)?);
     }
     Ok(left)
 }
@@ -38,32 +31,39 @@ fn negation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         count += 1;
     }
     let value = test(at)?;
-    Ok((0..count).fold(value, |value, _| Expr::Not(Box::new(value))))
+    (0..count).try_fold(value, |value, _| not(value))
+}
+
+fn not(value: Expr) -> Result<Expr, SqlError> {
+    Ok(Expr::Not(Child::of(value)?))
 }
 
 /// `value IS NULL`, `value IS TRUE`, `value IS DISTINCT FROM other`.
 fn test(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut value = comparison(at)?;
     while at.takes("is") {
-        let not = at.takes("not");
-        let is =
-            |value, truth| Expr::Not(Box::new(Expr::Distinct(Box::new(value), Box::new(Expr::Bool(truth)))));
-        value = if at.takes("null") || at.takes("unknown") {
-            Expr::IsNull(Box::new(value))
-        } else if at.takes("true") {
-            is(value, true)
-        } else if at.takes("false") {
-            is(value, false)
-        } else {
-            at.word("distinct")?;
-            at.word("from")?;
-            Expr::Distinct(Box::new(value), Box::new(comparison(at)?))
-        };
-        if not {
-            value = Expr::Not(Box::new(value));
-        }
+        value = is(at, value)?;
     }
     Ok(value)
+}
+
+/// The same from behind IS on.
+#[inline(never)]
+fn is(at: &mut Cursor<'_>, value: Expr) -> Result<Expr, SqlError> {
+    let negated = at.takes("not");
+    let is_so = |value, truth| not(Expr::Distinct(Child::of(value)?, Child::of(Expr::Bool(truth))?));
+    let value = if at.takes("null") || at.takes("unknown") {
+        Expr::IsNull(Child::of(value)?)
+    } else if at.takes("true") {
+        is_so(value, true)?
+    } else if at.takes("false") {
+        is_so(value, false)?
+    } else {
+        at.word("distinct")?;
+        at.word("from")?;
+        Expr::Distinct(Child::of(value)?, Child::of(comparison(at)?)?)
+    };
+    if negated { not(value) } else { Ok(value) }
 }
 
 const COMPARISONS: [(&str, Operator); 7] = [
@@ -78,7 +78,15 @@ const COMPARISONS: [(&str, Operator); 7] = [
 
 fn comparison(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let left = membership(at)?;
-    let Some(operator) = at.sign_of(&COMPARISONS) else { return Ok(left) };
+    match at.sign_of(&COMPARISONS) {
+        Some(operator) => compared(at, left, operator),
+        None => Ok(left),
+    }
+}
+
+/// The same from behind the left side on.
+#[inline(never)]
+fn compared(at: &mut Cursor<'_>, left: Expr, operator: Operator) -> Result<Expr, SqlError> {
     at.step();
     at.refuse(&["some"])?;
     let all = at.is_word("all");
@@ -86,14 +94,14 @@ fn comparison(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         at.step();
         at.sign("(")?;
         at.refuse(&["select"])?;
-        let array = Box::new(expr(at)?);
+        let array = Child::of(at.expr()?)?;
         at.sign(")")?;
         // What holds for all does not fail for any.
         let operator = if all { opposite(operator) } else { operator };
-        let any = Expr::Any { operator, value: Box::new(left), array };
-        return Ok(if all { Expr::Not(Box::new(any)) } else { any });
+        let any = Expr::Any { operator, value: Child::of(left)?, array };
+        return if all { not(any) } else { Ok(any) };
     }
-    Ok(Expr::Binary { operator, left: Box::new(left), right: Box::new(membership(at)?) })
+    Ok(Expr::Binary { operator, left: Child::of(left)?, right: Child::of(membership(at)?)? })
 }
 
 fn opposite(operator: Operator) -> Operator {
@@ -110,47 +118,58 @@ fn opposite(operator: Operator) -> Operator {
 /// `value IN (...)`, `value BETWEEN low AND high`, `value LIKE pattern`.
 fn membership(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let value = concatenation(at)?;
-    if !matches!(at.peek().map(|token| &token.kind), Some(Kind::Word(_))) {
-        return Ok(value);
+    match at.peek().map(|token| &token.kind) {
+        Some(Kind::Word(word)) if MEMBERSHIP.contains(&word.as_str()) => member(at, value),
+        _ => Ok(value),
     }
-    let not = at.takes("not");
+}
+
+/// The words that may come behind a value there.
+const MEMBERSHIP: [&str; 6] = ["not", "in", "between", "like", "ilike", "similar"];
+
+/// The same from behind the value on. It is a function of its own because nested parentheses take the stack of all levels, and few
+/// have one of these words.
+#[inline(never)]
+fn member(at: &mut Cursor<'_>, value: Expr) -> Result<Expr, SqlError> {
+    let negated = at.takes("not");
     at.refuse(&["similar"])?;
     let folds = at.is_word("ilike");
     if folds || at.is_word("like") {
         at.step();
-        return like(at, value, Like { folds, negated: not });
+        return like(at, value, Like { folds, negated });
     }
     if at.takes("between") {
         at.refuse(&["symmetric"])?;
-        let low = Box::new(concatenation(at)?);
+        let low = Child::of(concatenation(at)?)?;
         at.word("and")?;
-        let high = Box::new(concatenation(at)?);
-        let compare =
-            |operator, right| Box::new(Expr::Binary { operator, left: Box::new(value.clone()), right });
-        let between = Expr::And(compare(Operator::GreaterOrEqual, low), compare(Operator::LessOrEqual, high));
-        return Ok(if not { Expr::Not(Box::new(between)) } else { between });
+        let high = Child::of(concatenation(at)?)?;
+        let value = Child::of(value)?;
+        let compare = |operator, right| Child::of(Expr::Binary { operator, left: value.clone(), right });
+        let between =
+            Expr::And(compare(Operator::GreaterOrEqual, low)?, compare(Operator::LessOrEqual, high)?);
+        return if negated { not(between) } else { Ok(between) };
     }
-    if not {
+    if negated {
         at.word("in")?;
     } else if !at.takes("in") {
         return Ok(value);
     }
     at.sign("(")?;
     let found = if at.is_word("select") {
-        let select = Box::new(at.select()?);
+        let select = Child::of(at.select()?)?;
         at.sign(")")?;
-        Expr::InQuery(Box::new(value), select)
+        Expr::InQuery(Child::of(value)?, select)
     } else {
-        Expr::In(Box::new(value), at.list()?)
+        Expr::In(Child::of(value)?, Children::all(at.list()?)?)
     };
-    Ok(if not { Expr::Not(Box::new(found)) } else { found })
+    if negated { not(found) } else { Ok(found) }
 }
 
 /// The pattern of LIKE, and the letter that takes the meaning from the next one.
 fn like(at: &mut Cursor<'_>, value: Expr, operator: Like) -> Result<Expr, SqlError> {
     at.refuse(&["any", "all", "some"])?;
-    let (value, pattern) = (Box::new(value), Box::new(concatenation(at)?));
-    let escape = if at.takes("escape") { Some(Box::new(concatenation(at)?)) } else { None };
+    let (value, pattern) = (Child::of(value)?, Child::of(concatenation(at)?)?);
+    let escape = if at.takes("escape") { Some(Child::of(concatenation(at)?)?) } else { None };
     Ok(Expr::Like { operator, value, pattern, escape })
 }
 
@@ -162,7 +181,7 @@ impl Cursor<'_> {
 
     /// An expression.
     pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
-        expr(self)
+        self.deeper(expr)
     }
 
     /// An expression without comparisons and truth values, as it may stand before a constraint.
@@ -181,41 +200,34 @@ impl Cursor<'_> {
     }
 }
 
-/// Operators of no other level.
-const OTHERS: [(&str, Operator); 5] = [
-    ("||", Operator::Concat),
-    ("->", Operator::Member),
-    ("->>", Operator::MemberText),
-    ("?", Operator::Has),
-    ("~", Operator::Matches),
+/// The operators between operands by their levels, from the loosest on. The first level has those of no other one.
+const LEVELS: [&[(&str, Operator)]; 4] = [
+    &[
+        ("||", Operator::Concat),
+        ("->", Operator::Member),
+        ("->>", Operator::MemberText),
+        ("?", Operator::Has),
+        ("~", Operator::Matches),
+    ],
+    &[("+", Operator::Plus), ("-", Operator::Minus)],
+    &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)],
+    &[("^", Operator::Power)],
 ];
 
 fn concatenation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    level(at, &OTHERS, sum)
+    operators(at, 0)
 }
 
-fn sum(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    level(at, &[("+", Operator::Plus), ("-", Operator::Minus)], product)
-}
-
-fn product(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    level(at, &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)], power)
-}
-
-fn power(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    level(at, &[("^", Operator::Power)], primary)
-}
-
-/// Operands with operators of one level between them, the first ones first.
-fn level(
-    at: &mut Cursor<'_>,
-    operators: &[(&str, Operator)],
-    operand: fn(&mut Cursor<'_>) -> Result<Expr, SqlError>,
-) -> Result<Expr, SqlError> {
-    let mut left = operand(at)?;
-    while let Some(operator) = at.sign_of(operators) {
+/// Operands with operators of these levels between them, the first ones first. Tighter operators are read by a call for each, so
+/// that an operand without any takes one call.
+fn operators(at: &mut Cursor<'_>, loosest: usize) -> Result<Expr, SqlError> {
+    let mut left = primary(at)?;
+    loop {
+        let next = LEVELS.iter().enumerate().skip(loosest);
+        let found = next.rev().find_map(|(level, signs)| Some((level, at.sign_of(signs)?)));
+        let Some((level, operator)) = found else { return Ok(left) };
         at.step();
-        left = Expr::Binary { operator, left: Box::new(left), right: Box::new(operand(at)?) };
+        let right = operators(at, level + 1)?;
+        left = Expr::Binary { operator, left: Child::of(left)?, right: Child::of(right)? };
     }
-    Ok(left)
 }

@@ -11,6 +11,7 @@ mod query;
 mod statement;
 mod syntax;
 mod tables;
+mod tree;
 mod types;
 mod words;
 

@@ -5,38 +5,74 @@ use super::lexer::Kind;
 use super::syntax::{Expr, Operator, Order, TypeName};
 use super::types::ty;
 use crate::protocol::{SqlError, Type};
+use crate::server::deep::{Child, Children, Extent, Tree as _};
 
 /// An operand with its casts and its time zone.
 pub(super) fn primary(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let mut value = operand(at)?;
     loop {
         if at.takes_sign("::") {
-            value = Expr::Cast(Box::new(value), ty(at)?);
+            value = Expr::Cast(Child::of(value)?, ty(at)?);
         } else if at.takes_sign("[") {
             value = subscript(at, value)?;
         } else if at.takes_all(&["at", "time", "zone"]) {
-            let zone = operand(at)?;
-            value = Expr::Call { name: "timezone".to_owned(), args: vec![zone, value] };
+            value = in_zone(at, value)?;
         } else {
             return Ok(value);
         }
     }
 }
 
+#[inline(never)]
+fn in_zone(at: &mut Cursor<'_>, time: Expr) -> Result<Expr, SqlError> {
+    let zone = operand(at)?;
+    called("timezone", vec![zone, time])
+}
+
 /// An element or a slice of an array, from behind its opening bracket on.
+#[inline(never)]
 fn subscript(at: &mut Cursor<'_>, array: Expr) -> Result<Expr, SqlError> {
-    let array = Box::new(array);
-    let from = if at.is_sign(":") { None } else { Some(Box::new(at.expr()?)) };
+    let array = Child::of(array)?;
+    let from = if at.is_sign(":") { None } else { Some(Child::of(at.expr()?)?) };
     if !at.takes_sign(":") {
         at.sign("]")?;
         return from.map(|place| Expr::Element(array, place)).ok_or_else(|| at.error());
     }
-    let to = if at.is_sign("]") { None } else { Some(Box::new(at.expr()?)) };
+    let to = if at.is_sign("]") { None } else { Some(Child::of(at.expr()?)?) };
     at.sign("]")?;
     Ok(Expr::Slice(array, from, to))
 }
 
+#[inline(never)]
 fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    if at.is_sign("(") {
+        return parenthesized(at);
+    }
+    if matches!(at.peek().map(|token| &token.kind), Some(Kind::Word(_) | Kind::Name(_))) {
+        return named(at);
+    }
+    literal(at)
+}
+
+/// An expression or a SELECT in parentheses. Each form of an operand is a function of its own, so that nested ones take little stack.
+#[inline(never)]
+fn parenthesized(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+    at.step();
+    if at.is_word("select") {
+        let inner = Expr::Subquery(Child::of(at.select()?)?);
+        at.sign(")")?;
+        return Ok(inner);
+    }
+    let inner = at.expr()?;
+    if at.is_sign(",") {
+        return Err(SqlError::unsupported("a row of values"));
+    }
+    at.sign(")")?;
+    Ok(inner)
+}
+
+#[inline(never)]
+fn literal(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     let Some(token) = at.peek().cloned() else { return Err(at.error()) };
     match token.kind {
         Kind::Number => {
@@ -66,26 +102,12 @@ fn operand(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
                 _ => Err(SqlError::unsupported("a sign before anything but a number")),
             }
         }
-        Kind::Sign if token.text == "(" => {
-            at.step();
-            if at.is_word("select") {
-                let inner = Expr::Subquery(Box::new(at.select()?));
-                at.sign(")")?;
-                return Ok(inner);
-            }
-            let inner = at.expr()?;
-            if at.is_sign(",") {
-                return Err(SqlError::unsupported("a row of values"));
-            }
-            at.sign(")")?;
-            Ok(inner)
-        }
-        Kind::Sign => Err(at.error()),
-        Kind::Word(_) | Kind::Name(_) => named(at),
+        Kind::Sign | Kind::Word(_) | Kind::Name(_) => Err(at.error()),
     }
 }
 
 /// A truth value, a function, a column, or what begins with a word of the language.
+#[inline(never)]
 fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     for (word, value) in [("null", Expr::Null), ("true", Expr::Bool(true)), ("false", Expr::Bool(false))] {
         if at.takes(word) {
@@ -97,7 +119,7 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         if !at.is_word("select") {
             return Err(at.error());
         }
-        let select = Box::new(at.select()?);
+        let select = Child::of(at.select()?)?;
         at.sign(")")?;
         return Ok(Expr::Exists(select));
     }
@@ -109,7 +131,7 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         return extract(at);
     }
     if at.takes("current_timestamp") {
-        return Ok(Expr::Call { name: "current_timestamp".to_owned(), args: Vec::new() });
+        return called("current_timestamp", Vec::new());
     }
     if at.takes("case") {
         return case(at);
@@ -121,7 +143,7 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         at.word("as")?;
         let ty = ty(at)?;
         at.sign(")")?;
-        return Ok(Expr::Cast(Box::new(value), ty));
+        return Ok(Expr::Cast(Child::of(value)?, ty));
     }
     for (word, ty) in [
         ("interval", Type::Interval),
@@ -136,7 +158,7 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         {
             at.step();
             at.step();
-            return Ok(Expr::Cast(Box::new(Expr::Quoted(text)), TypeName::Known(ty)));
+            return Ok(Expr::Cast(Child::of(Expr::Quoted(text))?, TypeName::Known(ty)));
         }
     }
     let mut name = at.name()?;
@@ -163,6 +185,7 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 }
 
 /// A call, from behind its opening parenthesis on.
+#[inline(never)]
 fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
     if matches!(name.as_str(), "substring" | "trim" | "overlay" | "position") {
         return Err(SqlError::unsupported(format!("function {name}")));
@@ -180,23 +203,23 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
             if !order.is_empty() {
                 return Err(SqlError::unsupported("count of the rows so far"));
             }
-            return Ok(Expr::CountOver(partition));
+            return Ok(Expr::CountOver(Children::all(partition)?));
         }
         let Some(filter) = only(at)? else { return Ok(Expr::CountRows) };
         // What is null is not counted.
-        let case = Expr::Case { arms: vec![(filter, Expr::Bool(true))], otherwise: None };
-        return Ok(Expr::Call { name, args: vec![case] });
+        return called(&name, vec![only_where(filter, Expr::Bool(true))?]);
     }
     if at.takes("distinct") {
         let mut args = at.list()?;
         at.refuse(&["filter", "over", "within"])?;
-        let arg = args.pop().filter(|_| args.is_empty()).map(Box::new);
+        let arg = args.pop().filter(|_| args.is_empty());
         let refused = || SqlError::unsupported("an aggregate of several values that are different");
-        return Ok(Expr::OfDistinct { name, arg: arg.ok_or_else(refused)? });
+        return Ok(Expr::OfDistinct { name, arg: Child::of(arg.ok_or_else(refused)?)? });
     }
     let mut args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
     if name == "row_number" && args.is_empty() && at.is_word("over") && at.is_sign_after("(") {
-        return window(at).map(|(partition, order)| Expr::RowNumber(partition, order));
+        let (partition, order) = window(at)?;
+        return Ok(Expr::RowNumber(Children::all(partition)?, Children::all(order)?));
     }
     // What is null is not looked at by these.
     if matches!(name.as_str(), "count" | "max" | "min" | "sum")
@@ -204,10 +227,19 @@ fn call(at: &mut Cursor<'_>, name: String) -> Result<Expr, SqlError> {
         && let Some(filter) = only(at)?
     {
         let value = std::mem::replace(arg, Expr::Null);
-        *arg = Expr::Case { arms: vec![(filter, value)], otherwise: None };
+        *arg = only_where(filter, value)?;
     }
     at.refuse(&["filter", "over", "within"])?;
-    Ok(Expr::Call { name, args })
+    called(&name, args)
+}
+
+fn called(name: &str, args: Vec<Expr>) -> Result<Expr, SqlError> {
+    Ok(Expr::Call { name: name.to_owned(), args: Children::all(args)? })
+}
+
+/// The value where a filter holds, null elsewhere.
+fn only_where(filter: Expr, value: Expr) -> Result<Expr, SqlError> {
+    Ok(Expr::Case { arms: Children::all(vec![(filter, value)])?, otherwise: None })
 }
 
 /// The rows of a window function and their order, after its call.
@@ -248,7 +280,7 @@ fn array(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         if !at.is_word("select") {
             return Err(at.error());
         }
-        let select = Box::new(at.select()?);
+        let select = Child::of(at.select()?)?;
         at.sign(")")?;
         return Ok(Expr::ArrayQuery(select));
     }
@@ -260,7 +292,7 @@ fn array(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         }
         values.push(at.expr()?);
     }
-    Ok(Expr::Array(values))
+    Ok(Expr::Array(Children::all(values)?))
 }
 
 /// `EXTRACT(field FROM value)`.
@@ -275,31 +307,31 @@ fn extract(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     at.word("from")?;
     let value = at.expr()?;
     at.sign(")")?;
-    Ok(Expr::Call { name: "extract".to_owned(), args: vec![Expr::Quoted(field), value] })
+    called("extract", vec![Expr::Quoted(field), value])
 }
 
 fn case(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
-    let value = if at.is_word("when") { None } else { Some(at.expr()?) };
-    let mut arms = Vec::new();
+    let value = if at.is_word("when") { None } else { Some(Child::of(at.expr()?)?) };
+    let (mut arms, mut extent) = (Vec::new(), Extent::default());
     while at.takes("when") {
         let condition = at.expr()?;
         let condition = match &value {
             None => condition,
-            Some(value) => Expr::Binary {
-                operator: Operator::Equal,
-                left: Box::new(value.clone()),
-                right: Box::new(condition),
-            },
+            Some(value) => {
+                Expr::Binary { operator: Operator::Equal, left: value.clone(), right: Child::of(condition)? }
+            }
         };
+        // Each arm has a copy of the value.
+        extent = extent.and(condition.extent()).admitted()?;
         at.word("then")?;
         arms.push((condition, at.expr()?));
     }
-    let otherwise = if at.takes("else") { Some(Box::new(at.expr()?)) } else { None };
+    let otherwise = if at.takes("else") { Some(Child::of(at.expr()?)?) } else { None };
     at.word("end")?;
     if arms.is_empty() {
         return Err(at.error());
     }
-    Ok(Expr::Case { arms, otherwise })
+    Ok(Expr::Case { arms: Children::all(arms)?, otherwise })
 }
 
 fn number(digits: &str) -> Result<Expr, SqlError> {

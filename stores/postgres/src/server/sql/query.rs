@@ -3,11 +3,12 @@
 use super::cursor::Cursor;
 use super::syntax::{Expr, Item, Order, Patience, RowLock, Select, Strength};
 use crate::protocol::SqlError;
+use crate::server::deep::Child;
 
 impl Cursor<'_> {
     /// A SELECT from its first word on.
     pub(super) fn select(&mut self) -> Result<Select, SqlError> {
-        select(self)
+        self.deeper(select)
     }
 
     /// ORDER BY, if it comes next.
@@ -40,7 +41,7 @@ fn select(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
         if !at.is_word("select") {
             return Err(SqlError::unsupported("anything but a SELECT after UNION"));
         }
-        select.unions.push((all, core(at)?));
+        select.unions.push((all, Child::of(core(at)?)?));
     }
     at.refuse(&["intersect", "except"])?;
     select.order = order(at)?;
@@ -69,7 +70,7 @@ fn limits(at: &mut Cursor<'_>, select: &mut Select) -> Result<(), SqlError> {
         } else if select.limit.is_none() && at.takes("fetch") {
             select.limit = Some(first(at)?);
         } else if select.offset.is_none() && at.takes("offset") {
-            select.offset = Some(Box::new(at.expr()?));
+            select.offset = Some(Child::of(at.expr()?)?);
             at.takes_any(&["row", "rows"]);
         } else {
             return Ok(());
@@ -116,7 +117,7 @@ fn core(at: &mut Cursor<'_>) -> Result<Select, SqlError> {
         select.group = group(at)?;
     }
     if at.takes("having") {
-        select.having = Some(Box::new(at.expr()?));
+        select.having = Some(Child::of(at.expr()?)?);
     }
     at.refuse(&["window"])?;
     Ok(select)

@@ -1,6 +1,7 @@
 //! Expressions and the statements about rows, as trees.
 
 use crate::protocol::Type;
+use crate::server::deep::{Child, Children};
 
 /// A type as a statement names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +28,10 @@ pub(crate) struct TableRef {
 pub(crate) enum TableSource {
     /// The table of the name.
     Name,
-    Query(Box<Select>),
+    Query(Child<Select>),
     /// The function of the name, and the columns of its result where the statement gives their types.
     Call {
-        args: Vec<Expr>,
+        args: Children<Expr>,
         columns: Vec<(String, TypeName)>,
     },
 }
@@ -42,7 +43,7 @@ pub(crate) struct Insert {
     /// A row for each of VALUES; a value is none for DEFAULT.
     pub(crate) rows: Vec<Vec<Option<Expr>>>,
     /// The SELECT whose rows they are otherwise.
-    pub(crate) query: Option<Box<Select>>,
+    pub(crate) query: Option<Child<Select>>,
     pub(crate) conflict: Conflict,
     pub(crate) returning: Option<Vec<Item>>,
 }
@@ -77,12 +78,12 @@ pub(crate) struct Select {
     pub(crate) filter: Option<Expr>,
     /// GROUP BY.
     pub(crate) group: Vec<Expr>,
-    pub(crate) having: Option<Box<Expr>>,
+    pub(crate) having: Option<Child<Expr>>,
     /// The SELECTs of UNION after it, true for UNION ALL. What follows is about the rows of all.
-    pub(crate) unions: Vec<(bool, Select)>,
+    pub(crate) unions: Vec<(bool, Child<Select>)>,
     pub(crate) order: Vec<Order>,
     pub(crate) limit: Option<Expr>,
-    pub(crate) offset: Option<Box<Expr>>,
+    pub(crate) offset: Option<Child<Expr>>,
     pub(crate) lock: Option<RowLock>,
     /// The tables whose rows are locked, as OF names them; all without any.
     pub(crate) locks: Vec<String>,
@@ -282,60 +283,60 @@ pub(crate) enum Expr {
     },
     Call {
         name: String,
-        args: Vec<Expr>,
+        args: Children<Expr>,
     },
     Binary {
         operator: Operator,
-        left: Box<Expr>,
-        right: Box<Expr>,
+        left: Child<Expr>,
+        right: Child<Expr>,
     },
-    And(Box<Expr>, Box<Expr>),
-    Or(Box<Expr>, Box<Expr>),
-    Not(Box<Expr>),
-    IsNull(Box<Expr>),
-    In(Box<Expr>, Vec<Expr>),
+    And(Child<Expr>, Child<Expr>),
+    Or(Child<Expr>, Child<Expr>),
+    Not(Child<Expr>),
+    IsNull(Child<Expr>),
+    In(Child<Expr>, Children<Expr>),
     /// `value IN (SELECT ...)`.
-    InQuery(Box<Expr>, Box<Select>),
-    Exists(Box<Select>),
+    InQuery(Child<Expr>, Child<Select>),
+    Exists(Child<Select>),
     /// `value = ANY (array)`.
     Any {
         operator: Operator,
-        value: Box<Expr>,
-        array: Box<Expr>,
+        value: Child<Expr>,
+        array: Child<Expr>,
     },
     /// IS DISTINCT FROM.
-    Distinct(Box<Expr>, Box<Expr>),
+    Distinct(Child<Expr>, Child<Expr>),
     /// `ARRAY[...]`.
-    Array(Vec<Expr>),
+    Array(Children<Expr>),
     /// `ARRAY(SELECT ...)`.
-    ArrayQuery(Box<Select>),
+    ArrayQuery(Child<Select>),
     /// `array[place]`.
-    Element(Box<Expr>, Box<Expr>),
+    Element(Child<Expr>, Child<Expr>),
     /// `array[from:to]`.
-    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    Slice(Child<Expr>, Option<Child<Expr>>, Option<Child<Expr>>),
     /// `row_number() OVER (PARTITION BY ... ORDER BY ...)`.
-    RowNumber(Vec<Expr>, Vec<Order>),
+    RowNumber(Children<Expr>, Children<Order>),
     /// `count(*) OVER (PARTITION BY ...)`.
-    CountOver(Vec<Expr>),
+    CountOver(Children<Expr>),
     /// `count(*)`.
     CountRows,
     /// `count(DISTINCT value)`, or another aggregate of values that are all different.
     OfDistinct {
         name: String,
-        arg: Box<Expr>,
+        arg: Child<Expr>,
     },
     /// `value LIKE pattern ESCAPE escape`.
     Like {
         operator: Like,
-        value: Box<Expr>,
-        pattern: Box<Expr>,
-        escape: Option<Box<Expr>>,
+        value: Child<Expr>,
+        pattern: Child<Expr>,
+        escape: Option<Child<Expr>>,
     },
     Case {
-        arms: Vec<(Expr, Expr)>,
-        otherwise: Option<Box<Expr>>,
+        arms: Children<(Expr, Expr)>,
+        otherwise: Option<Child<Expr>>,
     },
-    Cast(Box<Expr>, TypeName),
+    Cast(Child<Expr>, TypeName),
     /// A SELECT of one value.
-    Subquery(Box<Select>),
+    Subquery(Child<Select>),
 }

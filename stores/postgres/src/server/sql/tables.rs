@@ -4,6 +4,7 @@ use super::cursor::Cursor;
 use super::syntax::{Join, TableRef, TableSource};
 use super::types::ty;
 use crate::protocol::SqlError;
+use crate::server::deep::{Child, Children};
 
 impl Cursor<'_> {
     /// A table with its alias.
@@ -72,14 +73,14 @@ fn table_ref(at: &mut Cursor<'_>) -> Result<TableRef, SqlError> {
         if !at.is_word("select") {
             return Err(SqlError::unsupported("anything but a SELECT in parentheses as a table"));
         }
-        source = TableSource::Query(Box::new(at.select()?));
+        source = TableSource::Query(Child::of(at.select()?)?);
         at.sign(")")?;
     } else {
         name = at.qualified_name()?;
         if at.takes_sign("(") {
             let args = if at.takes_sign(")") { Vec::new() } else { at.list()? };
             at.refuse(&["with"])?;
-            source = TableSource::Call { args, columns: Vec::new() };
+            source = TableSource::Call { args: Children::all(args)?, columns: Vec::new() };
         }
     }
     let begins_a_clause = NO_ALIAS.iter().any(|word| at.is_word(word));
