@@ -11,6 +11,7 @@ mod lua;
 mod planned;
 mod real;
 mod replication;
+mod scripts;
 mod sessions;
 mod slot_migration;
 mod versions;

@@ -21,7 +21,7 @@ use crate::server::store::Store;
 use crate::server::{rdb, snapshot};
 
 /// A real server with a directory of its own, stopped and removed at the end.
-struct Real {
+pub(super) struct Real {
     child: Child,
     port: u16,
     dir: PathBuf,
@@ -29,7 +29,7 @@ struct Real {
 }
 
 impl Real {
-    fn start(more: &[&str]) -> Real {
+    pub(super) fn start(more: &[&str]) -> Real {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let dir = std::env::temp_dir().join(format!("picklock-real-{port}"));
         std::fs::create_dir_all(&dir).unwrap();
@@ -57,13 +57,19 @@ impl Real {
     }
 
     fn command(&mut self, words: &[&[u8]]) -> Reply {
+        let bytes = self.bytes(words);
+        Reply::decode(&bytes).unwrap().expect("it is whole").0
+    }
+
+    /// The reply as it comes.
+    pub(super) fn bytes(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let mut bytes = Vec::new();
         request(&mut bytes, words);
         self.client.write_all(&bytes).unwrap();
         let mut received = Vec::new();
         loop {
-            if let Some((reply, _)) = Reply::decode(&received).unwrap() {
-                return reply;
+            if Reply::decode(&received).unwrap().is_some() {
+                return received;
             }
             let mut chunk = [0; 65_536];
             let len = self.client.read(&mut chunk).unwrap();

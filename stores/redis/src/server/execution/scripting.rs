@@ -56,6 +56,9 @@ pub(super) fn run(
     let outer = node.enter(true);
     let ending = lua::run(node, COMMANDS, (code, read_only), keys, args);
     node.enter(outer);
+    if matches!(ending, lua::Ending::Endless(_)) {
+        node.endless += 1;
+    }
     match ending {
         lua::Ending::Replied { reply, counted } => {
             Answer { reply: Some(reply), next: Next::Continue, counted }

@@ -4,8 +4,9 @@
 use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
-use super::errors::{Refused, call_error, first_line, syntax_error};
+use super::errors::{Refused, call_error, first_line, syntax_error, too_long};
 use super::library;
+use super::meter::spend;
 use super::task::{with_task, with_words};
 use crate::protocol::resp::{Protocol, Reply};
 use crate::server::node::Sha;
@@ -130,6 +131,10 @@ fn compile(
     lua: &Lua,
     (code, name, globals): (mlua::LuaString, mlua::LuaString, Table),
 ) -> mlua::Result<(Value, Value)> {
+    spend(lua, 50 * code.as_bytes().len() as u64)?;
+    if let Some(text) = too_long(&code.as_bytes()) {
+        return Ok((Value::Nil, Value::String(lua.create_string(text)?)));
+    }
     let chunk = lua.load(code.as_bytes().to_vec()).set_name(name.to_string_lossy());
     let chunk = chunk.set_mode(mlua::chunk::ChunkMode::Text).set_environment(globals);
     match chunk.into_function() {

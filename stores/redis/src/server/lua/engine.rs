@@ -14,11 +14,13 @@ use super::code::Code;
 use super::convert::{reply, text_field};
 use super::errors::{
     CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place, syntax_error,
+    too_long,
 };
+use super::meter::{self, LOOK, Limit, MEMORY_MAX};
 use super::task::{self, Commands, with_task};
 use super::{api, call, library, libs};
 use crate::protocol::resp::Reply;
-use crate::server::node::{IsOver, Node, Script, Sha};
+use crate::server::node::{Node, Script, Sha};
 use crate::server::shebang::Flags;
 use crate::server::store::{Functions, Library};
 use crate::server::version::Version;
@@ -28,17 +30,11 @@ const FEW: usize = 16;
 /// How many compiled scripts a thread keeps, and how many libraries before it looks which are gone.
 const COMPILED_MAX: usize = 1_000;
 
-/// After how many steps it is asked whether a script that is watched is to be stopped: some milliseconds.
-const LOOK: u32 = 500_000;
+/// The memory of an interpreter with nothing but its compiled scripts, in bytes: above it the garbage of a script is collected.
+const MEMORY_KEPT: usize = 8 << 20;
 
 /// After how many steps the code of a library that is loaded has taken too long: Redis gives it half a second.
 const LOAD_STEPS: u32 = 50_000_000;
-
-/// How long a script may run: so many steps, or, if it is watched, until that says so.
-struct Limit {
-    steps: u32,
-    is_over: Option<IsOver>,
-}
 
 /// The end of a script.
 pub(crate) enum Ending {
@@ -115,7 +111,7 @@ pub(crate) fn run(
         let running = admit(code.flags(), node, read_only)?;
         let selected = node.store.selected;
         libs::json_options::reset();
-        let limit = Limit { steps: node.config.script_steps, is_over: node.config.watch_script() };
+        let limit = Limit { steps: node.config.patience(node.endless), is_over: node.config.watch_script() };
         task::begin(node, commands, running);
         engine.become_version(version);
         let result = engine.begin_to_count(limit).and_then(|()| match code {
@@ -124,6 +120,8 @@ pub(crate) fn run(
         });
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
+        meter::end();
+        engine.sweep();
         if let Some(line) = stopped {
             let (name, chunk) = code.names();
             return Ok(Ending::Endless(Reply::Error(
@@ -180,6 +178,7 @@ struct Engine {
 impl Engine {
     fn new() -> mlua::Result<Engine> {
         let lua = Lua::new_with(StdLib::TABLE | StdLib::STRING | StdLib::MATH, LuaOptions::default())?;
+        lua.set_memory_limit(MEMORY_MAX)?;
         let natives = lua.create_table()?;
         natives.raw_set("call", lua.create_function(call::call)?)?;
         natives.raw_set("pcall", lua.create_function(call::pcall)?)?;
@@ -188,6 +187,7 @@ impl Engine {
         natives.raw_set("walk", lua.create_function(walk)?)?;
         api::define(&lua, &natives)?;
         natives.raw_set("libraries", libs::all(&lua)?)?;
+        natives.raw_set("strings", libs::strings(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
         let (globals, runner, with_one, with_two, say_version, library_globals, function_runner, loader) =
             prelude.call((&natives,))?;
@@ -223,6 +223,9 @@ impl Engine {
 
     /// Compiles code that sees these globals, or says what is wrong with it.
     fn compile(&self, code: &[u8], name: &str, globals: &Table) -> Result<Function, String> {
+        if let Some(text) = too_long(code) {
+            return Err(text.to_owned());
+        }
         let chunk = self.lua.load(code).set_name(name).set_mode(mlua::chunk::ChunkMode::Text);
         let function = chunk.set_environment(globals.clone()).into_function();
         function.map_err(|error| syntax_error(&error).unwrap_or_else(|| first_line(&error)))
@@ -236,8 +239,10 @@ impl Engine {
         let code = code.map_err(|text| failed(format!("ERR Error compiling function: {text}")))?;
         self.become_version(version);
         library::registered(|| {
+            meter::begin(Limit { steps: LOAD_STEPS, is_over: None });
             let failure = self.stop_after(LOAD_STEPS).and_then(|()| self.loader.call::<Option<String>>(code));
             self.lua.remove_global_hook();
+            meter::end();
             match failure {
                 Ok(None) => Ok(()),
                 Ok(Some(text)) => Err(failed(format!("ERR Error registering functions: {text}"))),
@@ -313,20 +318,19 @@ impl Engine {
     /// Begins to count instructions, each of which the machine of Lua takes for one step. Setting the hook anew starts its count anew: how far an endless script gets must not
     /// depend on earlier ones.
     fn begin_to_count(&self, limit: Limit) -> mlua::Result<()> {
-        match limit.is_over {
-            None => {
-                let triggers = HookTriggers::new().every_nth_instruction(limit.steps);
-                self.lua.set_global_hook(triggers, |lua, _| kill(lua))
-            }
-            Some(is_over) => {
-                let triggers = HookTriggers::new().every_nth_instruction(LOOK);
-                self.lua.set_global_hook(
-                    triggers,
-                    move |lua, _| {
-                        if is_over() { kill(lua) } else { Ok(VmState::Continue) }
-                    },
-                )
-            }
+        let look = if limit.is_over.is_some() { LOOK } else { limit.steps.min(LOOK) };
+        meter::begin(limit);
+        let triggers = HookTriggers::new().every_nth_instruction(look);
+        self.lua.set_global_hook(triggers, move |lua, _| {
+            if meter::has_run(look) { kill(lua) } else { Ok(VmState::Continue) }
+        })
+    }
+
+    /// Collects the garbage of a script that has left much, so that it counts for no later one.
+    fn sweep(&self) {
+        if self.lua.used_memory() > MEMORY_KEPT {
+            // Nothing of a script is collected by code of its own.
+            let _ = self.lua.gc_collect();
         }
     }
 }
@@ -340,7 +344,7 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 }
 
 /// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
-fn kill(lua: &Lua) -> mlua::Result<VmState> {
+pub(super) fn kill(lua: &Lua) -> mlua::Result<VmState> {
     let line = place(lua, ())?.unwrap_or(1);
     // Even if no task is there to get the line, the script ends.
     let _ = with_task(|task| task.stopped.get_or_insert(line).to_owned());
@@ -350,7 +354,12 @@ fn kill(lua: &Lua) -> mlua::Result<VmState> {
 
 /// The reply to a script that failed with this table: its message, then where it was.
 fn failure(code: Code<'_>, error: &Value) -> Reply {
-    let Value::Table(error) = error else { return Reply::error("ERR execution failure") };
+    let error = match error {
+        Value::Table(error) => error,
+        // Where there is no memory, the handler of errors does not run.
+        Value::String(text) => return Reply::Error(format!("ERR {}", text.to_string_lossy()).into()),
+        _ => return Reply::error("ERR execution failure"),
+    };
     let message = text_field(error, "err").unwrap_or_else(|| "ERR unknown error".into());
     let line = error.raw_get::<Option<i64>>("line").ok().flatten();
     let (name, chunk) = code.names();

@@ -22,6 +22,7 @@ mod engine;
 mod errors;
 mod library;
 mod libs;
+mod meter;
 mod task;
 
 pub(crate) use code::Code;

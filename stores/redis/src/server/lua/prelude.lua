@@ -4,8 +4,15 @@
 
 local natives = ...
 local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
-local concat, format, match, select = table.concat, string.format, string.match, select
 local explain, place = natives.explain, natives.place
+
+-- Functions of the string library that count their cost.
+for name, item in pairs(natives.strings) do
+    string[name] = item
+end
+string.gfind = string.gmatch
+
+local concat, format, match, select = table.concat, string.format, string.match, select
 
 -- The tables that scripts may read but not write, by the empty table that stands for each.
 local frozen = {}

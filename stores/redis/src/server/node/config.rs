@@ -74,6 +74,13 @@ pub(crate) struct Watch(pub(crate) Arc<dyn Fn(Duration) -> IsOver + Send + Sync>
 pub(crate) type IsOver = Box<dyn Fn() -> bool + Send>;
 
 impl Config {
+    /// The number of steps that the next script may take, after so many endless ones. Each halves it: a client that calls them over and
+    /// over must not hold up a campaign either.
+    pub(crate) fn patience(&self, endless: u32) -> u32 {
+        let steps = self.script_steps;
+        steps.checked_shr(endless).unwrap_or(0).max(STEPS_MIN.min(steps))
+    }
+
     /// Begins to watch a script, where that is done. Without a threshold for BUSY it may run for ever.
     pub(crate) fn watch_script(&self) -> Option<IsOver> {
         let Watch(begin) = self.watch.as_ref()?;
@@ -100,6 +107,9 @@ pub(crate) struct OutputLimit {
 /// How many steps a script may take in a simulated world, where a script that never ends must not hold up a campaign: Lua
 /// takes them in less than half a second.
 const SCRIPT_STEPS: u32 = 50_000_000;
+
+/// The least number of steps that a script may take, whatever ran before it: some milliseconds.
+const STEPS_MIN: u32 = 1_000_000;
 
 impl Default for Config {
     fn default() -> Config {

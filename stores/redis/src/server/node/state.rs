@@ -57,6 +57,8 @@ pub struct Node {
     pub(crate) pause: Option<Pause>,
     /// The script that takes too long.
     pub(crate) busy: Option<Busy>,
+    /// The number of scripts that took too long so far.
+    pub(crate) endless: u32,
     /// True while the dataset is loaded.
     pub(crate) loading: bool,
     /// How a command is executed that was kept during a pause.

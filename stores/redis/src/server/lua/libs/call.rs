@@ -2,23 +2,37 @@
 
 use mlua::{Lua, MultiValue, Table, Value};
 
-use super::super::errors::call_error;
+use super::super::errors::{call_error, own_error};
 
 /// A call of a library function, which is named in errors.
 pub(super) struct Call<'a> {
     pub(super) lua: &'a Lua,
     pub(super) name: &'static str,
     pub(super) args: &'a MultiValue,
+    /// True for a function of Lua's own: its errors name it as the script does.
+    pub(super) own: bool,
 }
 
 impl Call<'_> {
     pub(super) fn error(&self, text: &str) -> mlua::Error {
-        call_error(self.lua, text)
+        if self.own { own_error(self.lua, text) } else { call_error(self.lua, text) }
     }
 
-    /// An argument, counted from 1, is wrong.
+    /// An argument, counted from 1, is wrong. A method does not count the value that it is called on.
     pub(super) fn bad(&self, at: usize, text: &str) -> mlua::Error {
-        self.error(&format!("bad argument #{at} to '{}' ({text})", self.name))
+        if !self.own {
+            return self.error(&format!("bad argument #{at} to '{}' ({text})", self.name));
+        }
+        let names = self.lua.inspect_stack(0, |frame| {
+            let names = frame.names();
+            (names.name.map(|name| name.into_owned()), names.name_what == Some("method"))
+        });
+        let (name, is_method) = names.unwrap_or_default();
+        let name = name.as_deref().unwrap_or("?");
+        self.error(&match at - usize::from(is_method) {
+            0 => format!("calling '{name}' on bad self ({text})"),
+            at => format!("bad argument #{at} to '{name}' ({text})"),
+        })
     }
 
     pub(super) fn get(&self, at: usize) -> Option<&Value> {
@@ -80,7 +94,8 @@ pub(super) fn define(
     name: &'static str,
     run: impl Fn(&Call<'_>) -> mlua::Result<MultiValue> + mlua::MaybeSend + 'static,
 ) -> mlua::Result<()> {
-    let function = lua.create_function(move |lua, args: MultiValue| run(&Call { lua, name, args: &args }))?;
+    let function =
+        lua.create_function(move |lua, args: MultiValue| run(&Call { lua, name, args: &args, own: false }))?;
     library.raw_set(name, function)
 }
 

@@ -5,6 +5,8 @@
 use mlua::{Lua, MultiValue, Table, Value};
 
 use super::call::{Call, define, number, one};
+use super::strings::not_enough_memory;
+use crate::server::lua::meter::{MEMORY_MAX, spend};
 
 /// How deep packed tables nest.
 const PACK_DEPTH: usize = 16;
@@ -17,7 +19,7 @@ fn pack(call: &Call<'_>) -> mlua::Result<MultiValue> {
     }
     let mut out = Vec::new();
     for value in call.args {
-        encode(&mut out, value, 0)?;
+        encode(call.lua, &mut out, value, 0)?;
     }
     one(Value::String(call.lua.create_string(out)?))
 }
@@ -39,7 +41,12 @@ fn header(out: &mut Vec<u8>, len: usize, (small, base): (usize, u8), wide: [Opti
     }
 }
 
-fn encode(out: &mut Vec<u8>, value: &Value, depth: usize) -> mlua::Result<()> {
+fn encode(lua: &Lua, out: &mut Vec<u8>, value: &Value, depth: usize) -> mlua::Result<()> {
+    // A table that stands in several places is written in each of them.
+    spend(lua, 10)?;
+    if out.len() > MEMORY_MAX {
+        return Err(not_enough_memory());
+    }
     match value {
         Value::String(text) => {
             let text = text.as_bytes();
@@ -48,7 +55,7 @@ fn encode(out: &mut Vec<u8>, value: &Value, depth: usize) -> mlua::Result<()> {
         }
         Value::Boolean(yes) => out.push(if *yes { 0xC3 } else { 0xC2 }),
         Value::Table(_) if depth == PACK_DEPTH => out.push(0xC0),
-        Value::Table(table) => encode_table(out, table, depth)?,
+        Value::Table(table) => encode_table(lua, out, table, depth)?,
         other => match number(other) {
             Some(number) => encode_number(out, number),
             None => out.push(0xC0),
@@ -57,7 +64,7 @@ fn encode(out: &mut Vec<u8>, value: &Value, depth: usize) -> mlua::Result<()> {
     Ok(())
 }
 
-fn encode_table(out: &mut Vec<u8>, table: &Table, depth: usize) -> mlua::Result<()> {
+fn encode_table(lua: &Lua, out: &mut Vec<u8>, table: &Table, depth: usize) -> mlua::Result<()> {
     let (mut count, mut max, mut array) = (0_usize, 0.0, true);
     for pair in table.pairs::<Value, Value>() {
         count += 1;
@@ -69,15 +76,15 @@ fn encode_table(out: &mut Vec<u8>, table: &Table, depth: usize) -> mlua::Result<
     if array && max == count as f64 {
         header(out, count, (16, 0x90), [None, Some(0xDC), Some(0xDD)]);
         for at in 1..=count {
-            encode(out, &table.raw_get(at)?, depth + 1)?;
+            encode(lua, out, &table.raw_get(at)?, depth + 1)?;
         }
         return Ok(());
     }
     header(out, count, (16, 0x80), [None, Some(0xDE), Some(0xDF)]);
     for pair in table.pairs::<Value, Value>() {
         let (key, item) = pair?;
-        encode(out, &key, depth + 1)?;
-        encode(out, &item, depth + 1)?;
+        encode(lua, out, &key, depth + 1)?;
+        encode(lua, out, &item, depth + 1)?;
     }
     Ok(())
 }
@@ -152,6 +159,7 @@ impl Decoder<'_> {
         if depth > UNPACK_DEPTH {
             return Err(self.call.error("stack overflow (in function mp_decode_to_lua_type)"));
         }
+        spend(self.call.lua, 10)?;
         let kind = self.take(1)?[0];
         let low = usize::from(kind);
         Ok(match kind {

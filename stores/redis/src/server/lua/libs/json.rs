@@ -3,8 +3,10 @@
 use mlua::{Lua, MultiValue, Table, Value};
 
 use super::call::{Call, define, number, one, type_name};
-use super::json_decode;
+use super::json_decode::{self, DEPTH_MAX};
 use super::json_options::{CURRENT, Invalid, Options, options};
+use super::strings::not_enough_memory;
+use crate::server::lua::meter::{MEMORY_MAX, spend};
 
 /// Formats a number as C's `%.*g` does.
 fn digits(number: f64, precision: usize) -> String {
@@ -40,6 +42,11 @@ impl Encoder<'_> {
     }
 
     fn value(&mut self, value: &Value, depth: usize) -> mlua::Result<()> {
+        // A sparse array is written with all of its gaps.
+        spend(self.call.lua, 10)?;
+        if self.out.len() > MEMORY_MAX {
+            return Err(not_enough_memory());
+        }
         match value {
             Value::Nil => self.out.extend_from_slice(b"null"),
             Value::LightUserData(pointer) if pointer.0.is_null() => self.out.extend_from_slice(b"null"),
@@ -87,7 +94,7 @@ impl Encoder<'_> {
     }
 
     fn table(&mut self, table: &Table, depth: usize) -> mlua::Result<()> {
-        if depth > self.options.encode_depth {
+        if depth > self.options.encode_depth.min(DEPTH_MAX) {
             return Err(self.call.error(&format!("Cannot serialise, excessive nesting ({depth})")));
         }
         match self.array_len(table)? {

@@ -4,6 +4,7 @@ use mlua::{LuaString, MultiValue, Table, Value};
 
 use super::call::{Call, one};
 use super::json_options::options;
+use crate::server::lua::meter::spend;
 
 enum Token {
     ObjectBegin,
@@ -40,7 +41,7 @@ impl Token {
 }
 
 /// How deep values may nest at most, whatever a script asks for.
-const DEPTH_MAX: usize = 1000;
+pub(super) const DEPTH_MAX: usize = 1000;
 
 struct Decoder<'a> {
     call: &'a Call<'a>,
@@ -218,6 +219,7 @@ impl Decoder<'_> {
     }
 
     fn value(&mut self, token: Token) -> mlua::Result<Value> {
+        spend(self.call.lua, 10)?;
         Ok(match token {
             Token::String(text) => Value::String(self.call.lua.create_string(text)?),
             Token::Number(number) => Value::Number(number),
