@@ -17,19 +17,20 @@ use super::{format, progress, screen};
 #[derive(Args)]
 #[command(after_help = "\
 Without a name it lists the bugs. With a name, or --all, it fetches the affected and the fixed version of the package from \
-its registry, with the tools of the language (npm, pip, go, mvn, cargo), checks the checksum, builds the adapter, and runs \
-both. A package that cannot be fetched is named, and the other bugs run.
+its registry, with the tools of the language (npm, pip, go, mvn, cargo), checks all checksums, builds the adapter, and runs \
+both. A package that cannot be fetched is named, and the other bugs run. A folder needs a file locked.toml, which --lock writes.
 
 Exit codes:
   0  each bug that ran shows in the affected version, and not in the fixed one
   1  a bug does not
-  2  wrong usage, or a checksum is wrong
+  2  wrong usage, or a folder or a package is refused: a name, a version, a checksum, a link
   3  no package could be fetched, or no bug can be explored
 
 Examples:
   picklock museum
   picklock museum redis-semaphore-175
   picklock museum redis-py-818 --strategy explore
+  picklock museum ./my-bug --lock
   picklock museum ./my-bug
   picklock museum --all --format markdown")]
 pub(crate) struct MuseumArgs {
@@ -39,6 +40,9 @@ pub(crate) struct MuseumArgs {
     /// All bugs
     #[arg(long, conflicts_with = "names")]
     all: bool,
+    /// Write locked.toml into the folder of each bug: the version and the checksum of each package that is fetched
+    #[arg(long)]
+    lock: bool,
     /// Only bugs of this language
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
@@ -71,6 +75,9 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
         return Err(format::unknown(&args.format, "", &FORMATS));
     }
     let bugs = chosen(args)?;
+    if args.lock {
+        return lock(args, &bugs);
+    }
     if args.names.is_empty() && !args.all {
         screen::print(&match args.format.as_str() {
             "markdown" => museum::listed(&bugs),
@@ -78,6 +85,9 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
             _ => museum::list(&bugs),
         })?;
         return Ok(Exit::Expected);
+    }
+    for (exhibit, bug) in &bugs {
+        exhibit.check_locked(bug).map_err(Failure::input)?;
     }
     let request = Request {
         packages: packages(args)?,
@@ -116,9 +126,33 @@ pub(crate) fn museum(args: &MuseumArgs) -> Result<Exit, Failure> {
     Ok(if stop.load(Ordering::Relaxed) { Exit::Interrupted } else { exit(&outcomes) })
 }
 
+/// Locks the bugs asked for, in their folders.
+fn lock(args: &MuseumArgs, bugs: &[(Exhibit, Bug)]) -> Result<Exit, Failure> {
+    if args.names.is_empty() && !args.all {
+        return Err(Failure::Input("--lock needs a name, a folder or --all".to_owned()));
+    }
+    let packages = packages(args)?;
+    let stop = progress::stop_on_interrupt()?;
+    for (exhibit, bug) in bugs {
+        let folder = Path::new(&*exhibit.folder);
+        if !folder.is_dir() {
+            let folder = folder.display();
+            return Err(Failure::Input(format!("{folder}: there is no such folder; --lock writes into it")));
+        }
+        let spinner = progress::Spinner::new();
+        spinner.says(exhibit.name.clone());
+        let text = museum::lock(exhibit, bug, &packages, &stop);
+        spinner.clear();
+        let text = text.map_err(|error| Failure::Input(format!("{}: {error}", exhibit.folder)))?;
+        let path = museum::write_locked(folder, &text).map_err(Failure::input)?;
+        screen::print(&format!("{}\n", path.display()))?;
+    }
+    Ok(Exit::Expected)
+}
+
 /// The exit code for what became of the bugs.
 fn exit(outcomes: &[Outcome]) -> Exit {
-    let wrong = |outcome: &Outcome| matches!(outcome, Outcome::Missing(museum::FetchError::Checksum { .. }));
+    let wrong = |outcome: &Outcome| matches!(outcome, Outcome::Missing(error) if error.is_refusal());
     let all: Vec<Option<bool>> = outcomes.iter().map(Outcome::is_as_described).collect();
     if outcomes.iter().any(wrong) {
         Exit::Usage

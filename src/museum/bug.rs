@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::registry::Registry;
+use super::field::Refused;
+use super::registry::{Pin, Registry};
 
 /// Runs that the fixed version makes at least.
 pub(super) const RUNS_OF_TWIN: u64 = 100;
@@ -37,7 +38,7 @@ pub struct Bug {
     pub control: Option<Control>,
     /// Further packages of the same registry, by name, with their versions.
     #[serde(default)]
-    pub with: BTreeMap<String, String>,
+    pub with: BTreeMap<String, Pin>,
     /// How it is found.
     pub run: How,
     /// The last time that it was shown.
@@ -139,16 +140,42 @@ pub enum BugError {
         source: io::Error,
     },
     /// It is not TOML, or a field is missing, unknown or of another type.
-    #[error("{folder}/bug.toml: {source}")]
+    #[error("{file}: {source}")]
     Toml {
-        /// Its folder.
-        folder: String,
+        /// The file.
+        file: String,
         /// The error, with its place.
         source: Box<toml::de::Error>,
     },
+    /// A field has a value that is refused.
+    #[error("{0}")]
+    Field(Box<Refused>),
+    /// The name of a folder is no name of a directory for packages.
+    #[error(
+        "{0}: `{1}` is no name of a museum folder: give the folder a name of letters, digits, `.`, `_` and `-`"
+    )]
+    FolderName(String, String),
+    /// A file beside `bug.toml` has a name that is refused.
+    #[error(
+        "{0}: `{1}` is no name for a file of a museum folder: a name has letters, digits, `.`, `_` and `-`, and is none that a tool \
+         reads as its settings; rename the file, or move it out of the folder"
+    )]
+    FileName(String, String),
+    /// There are too many files.
+    #[error("{0}: the folder has more than {1} files: keep `bug.toml`, the adapter and its scenario in it")]
+    Files(String, usize),
+    /// The packages are not locked.
+    #[error("{0}: there is no locked.toml: write it with `picklock museum {0} --lock`")]
+    Unlocked(String),
     /// There is nothing to compare the affected version with.
     #[error("{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both")]
     Twin(String),
+}
+
+impl From<Refused> for BugError {
+    fn from(refused: Refused) -> BugError {
+        BugError::Field(Box::new(refused))
+    }
 }
 
 impl Bug {
@@ -157,13 +184,20 @@ impl Bug {
     /// # Errors
     /// When it is not one; the error names file, line and field.
     pub(super) fn read(folder: &str, text: &str) -> Result<Bug, BugError> {
-        let bug: Bug = toml::from_str(text)
-            .map_err(|source| BugError::Toml { folder: folder.to_owned(), source: Box::new(source) })?;
+        let bug: Bug = toml::from_str(text).map_err(|source| BugError::Toml {
+            file: format!("{folder}/bug.toml"),
+            source: Box::new(source),
+        })?;
         if bug.fixed.is_some() == bug.control.is_some() {
             Err(BugError::Twin(folder.to_owned()))
         } else {
             Ok(bug)
         }
+    }
+
+    /// The versions that are fetched, with their fields.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (&'static str, &Pinned)> {
+        std::iter::once(("affected", &self.affected)).chain(self.fixed.iter().map(|fixed| ("fixed", fixed)))
     }
 
     /// The runs in which the fixed version must be silent: five times those of the affected version until the first violation, and 100.

@@ -5,6 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use super::bug::{Bug, BugError};
+use super::locked::{self, Locked};
+use super::{check, field, read};
+
+/// The entries of a folder at most.
+const FILES_MAX: usize = 200;
 
 /// A file of a folder: its name and its text.
 pub type File = (Cow<'static, str>, Cow<'static, str>);
@@ -18,28 +23,44 @@ pub struct Exhibit {
     pub folder: Cow<'static, str>,
     /// `bug.toml`.
     pub text: Cow<'static, str>,
-    /// The files beside it.
+    /// `locked.toml`, if there is one.
+    pub locked: Option<Cow<'static, str>>,
+    /// The files beside them.
     pub files: Cow<'static, [File]>,
 }
 
 impl Exhibit {
-    /// A bug in a folder of the user: `bug.toml`, and all files beside it. Folders in it do not belong to it.
+    /// A bug in a folder of the user: `bug.toml`, `locked.toml`, and all files beside them. Folders and hidden files in it do not belong to
+    /// it.
     ///
     /// # Errors
-    /// When the folder or a file cannot be read, or a file is not text.
+    /// When the folder or a file cannot be read, a file is a link, special or large, or has a name that is refused.
     pub fn read(folder: &Path) -> Result<Exhibit, BugError> {
         let wrong = |path: &Path| {
             let path = path.to_owned();
             move |source| BugError::Folder { path, source }
         };
-        let text = |path: &Path| fs::read_to_string(path).map_err(wrong(path));
-        let mut files = Vec::new();
+        let text = |path: &Path| read::text(path).map_err(wrong(path));
+        let (mut files, mut locked, mut seen) = (Vec::new(), None, 0);
         for entry in fs::read_dir(folder).map_err(wrong(folder))? {
-            let path = entry.map_err(wrong(folder))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_file() && name != "bug.toml" {
-                files.push((name.into(), text(&path)?.into()));
+            seen += 1;
+            if seen > FILES_MAX {
+                return Err(BugError::Files(folder.display().to_string(), FILES_MAX));
             }
+            let entry = entry.map_err(wrong(folder))?;
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let is_folder = entry.file_type().map_err(wrong(&path))?.is_dir();
+            if is_folder || name.starts_with('.') || name == "bug.toml" {
+                continue;
+            }
+            if name == locked::FILE {
+                locked = Some(text(&path)?.into());
+                continue;
+            }
+            if !check::is_file_name(&name) {
+                return Err(BugError::FileName(folder.display().to_string(), field::shown(&name)));
+            }
+            files.push((name.into(), text(&path)?.into()));
         }
         files.sort();
         let name = fs::canonicalize(folder).map_err(wrong(folder))?;
@@ -48,6 +69,7 @@ impl Exhibit {
             name: name.into(),
             folder: folder.display().to_string().into(),
             text: text(&folder.join("bug.toml"))?.into(),
+            locked,
             files: files.into(),
         })
     }
@@ -55,9 +77,32 @@ impl Exhibit {
     /// Its description.
     ///
     /// # Errors
-    /// When `bug.toml` is not one.
+    /// When `bug.toml` is not one, or a name, a version, a checksum, a command or a scenario in it is refused.
     pub fn bug(&self) -> Result<Bug, BugError> {
-        Bug::read(&self.folder, &self.text)
+        let bug = Bug::read(&self.folder, &self.text)?;
+        self.check(&bug)?;
+        Ok(bug)
+    }
+
+    /// Checks its names, and a description of it.
+    pub(super) fn check(&self, bug: &Bug) -> Result<(), BugError> {
+        let files = self.files.iter().map(|(name, _)| &**name).collect();
+        let folder = check::Folder { name: &self.name, path: &self.folder, text: &self.text, files };
+        check::check(&folder, bug)
+    }
+
+    /// Checks that all packages of its description are locked.
+    ///
+    /// # Errors
+    /// When `locked.toml` is absent, is not one, or does not have what the description pins.
+    pub fn check_locked(&self, bug: &Bug) -> Result<(), BugError> {
+        self.locked(bug).map(drop)
+    }
+
+    /// Its locked packages.
+    pub(super) fn locked(&self, bug: &Bug) -> Result<Locked, BugError> {
+        let text = self.locked.as_ref().ok_or_else(|| BugError::Unlocked(self.folder.to_string()))?;
+        Locked::read(&self.folder, text, bug)
     }
 
     /// The text of a file of its folder.
@@ -91,6 +136,7 @@ macro_rules! exhibit {
             name: Cow::Borrowed($name),
             folder: Cow::Borrowed(concat!("museum/", $name)),
             text: Cow::Borrowed(include_str!(concat!("../../museum/", $name, "/bug.toml"))),
+            locked: Some(Cow::Borrowed(include_str!(concat!("../../museum/", $name, "/locked.toml")))),
             files: Cow::Borrowed(&[$($file),+]),
         }
     };

@@ -16,7 +16,7 @@ use super::outcome::{Observed, Outcome, RunError};
 use super::request::Request;
 use super::search::Search;
 use super::strategy::Strategy;
-use super::{explore, seeds};
+use super::{command, explore, seeds};
 
 /// Fetches both versions and runs them.
 #[must_use]
@@ -35,7 +35,7 @@ pub fn reproduce(
         {
             return Ok(Outcome::Unexplored(why));
         }
-        let fetched = |version| fetch(exhibit, &bug, version, &request.packages);
+        let fetched = |version| fetch(exhibit, &bug, version, &request.packages, stop);
         match (fetched(Version::Affected), fetched(Version::Fixed)) {
             (Ok(affected), Ok(twin)) => {
                 Comparison { exhibit, bug: &bug, request, stop, observer }.run(&scenario, &affected, &twin)
@@ -91,7 +91,7 @@ impl Comparison<'_> {
 
     /// The program of a version.
     fn design(&self, place: &Path, command: &str) -> Result<Design, RunError> {
-        let mut program = Program::new(command.replace("{dir}", &place.display().to_string()));
+        let mut program = Program::new(command::filled(command, &place.display().to_string()));
         let wrong = |error| RunError::Program(self.exhibit.folder.to_string(), error);
         for (name, value) in &self.bug.run.program {
             program.set(name, value).map_err(wrong)?;

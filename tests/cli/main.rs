@@ -17,6 +17,8 @@ mod hostile_input;
 mod interrupt;
 mod judge;
 mod list;
+#[cfg(target_os = "linux")]
+mod museum;
 mod output;
 mod replay;
 mod reports;

@@ -1,20 +1,11 @@
-//! The registries that packages come from. Each fetches a version into a directory by the tool of its language, and says the checksum
-//! of what it got; then the adapter is built.
-
-use std::path::Path;
+//! The registries that packages come from: their names, and the form of what they serve.
 
 use serde::Deserialize;
 
-use self::package::Package;
-use super::error::FetchError;
+pub use self::pin::Pin;
 
-mod crates;
-mod go;
-mod maven;
-mod npm;
-pub(super) mod package;
-mod pypi;
-mod tool;
+mod grammar;
+mod pin;
 
 /// A registry of packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -49,24 +40,38 @@ impl Registry {
         }
     }
 
-    /// Fetches a version with its dependencies, and returns its checksum.
-    pub(super) fn fetch(self, package: Package<'_>, dir: &Path) -> Result<String, FetchError> {
+    /// Checks the features of a pin.
+    ///
+    /// # Errors
+    /// What it may not have.
+    pub(super) fn check_features(self, pin: &Pin) -> Result<(), String> {
         match self {
-            Registry::Crates => crates::fetch(package, dir),
-            Registry::Go => go::fetch(package, dir),
-            Registry::Maven => maven::fetch(package, dir),
-            Registry::Npm => npm::fetch(package, dir),
-            Registry::Pypi => pypi::fetch(package, dir),
+            Registry::Crates if !pin.has_plain_features() => {
+                Err("a feature has letters, digits, `_`, `-`, `+`, `.` and `/`".to_owned())
+            }
+            Registry::Crates => Ok(()),
+            _ if pin.is_version_alone() => Ok(()),
+            _ => Err("crates alone have features: write a version".to_owned()),
         }
     }
 
-    /// Builds the adapter, in a language that needs it.
-    pub(super) fn build(self, dir: &Path) -> Result<(), FetchError> {
+    /// True if two names are those of one package.
+    pub(super) fn is_same(self, one: &str, other: &str) -> bool {
+        let normal = |name: &str| -> String {
+            let lower = name.to_ascii_lowercase();
+            let parts = lower.split(['-', '_', '.']).filter(|part| !part.is_empty());
+            parts.collect::<Vec<_>>().join("-")
+        };
         match self {
-            Registry::Crates => crates::build(dir),
-            Registry::Go => go::build(dir),
-            Registry::Maven => maven::build(dir),
-            Registry::Npm | Registry::Pypi => Ok(()),
+            Registry::Pypi => normal(one) == normal(other),
+            _ => one == other,
         }
     }
+}
+
+/// True if a text is a version of the language Go, as `go.mod` has it.
+pub(super) fn is_go_version(text: &str) -> bool {
+    let is_number =
+        |part: &str| !part.is_empty() && part.len() < 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(text.split('.').count(), 2 | 3) && text.split('.').all(is_number)
 }

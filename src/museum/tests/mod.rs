@@ -1,3 +1,12 @@
+mod fetching;
+mod folders;
+#[cfg(unix)]
+mod links;
+#[cfg(unix)]
+mod mutated;
+#[cfg(unix)]
+mod support;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -16,8 +25,11 @@ fn every_folder_is_listed_with_all_of_its_files_and_is_valid() {
     assert_eq!(folders, listed);
     for exhibit in EXHIBITS {
         let bug = exhibit.bug().unwrap();
+        exhibit.check_locked(&bug).unwrap();
         let own = names(&museum.join(&*exhibit.name));
-        let known = |file: &String| file == "bug.toml" || exhibit.file(file).is_some();
+        let known = |file: &String| {
+            ["bug.toml", "locked.toml"].contains(&file.as_str()) || exhibit.file(file).is_some()
+        };
         assert!(own.iter().all(known), "{}: {own:?}", exhibit.name);
         assert!(picklock_judge::invariants::ALL.iter().any(|known| known.name == bug.run.invariant));
         let scenario = run::scenario(exhibit, &bug, &[]).unwrap();
@@ -42,36 +54,12 @@ fn a_description_without_a_fixed_version_or_a_control_is_refused() {
 }
 
 #[test]
-fn a_wrong_checksum_is_refused() {
-    let bug = named("redis-semaphore-175").unwrap().bug().unwrap();
-    let right = bug.affected.checksum.clone();
-    assert!(fetch::verify(&bug, &bug.affected, right).is_ok());
-    let error = fetch::verify(&bug, &bug.affected, "sha512-other".to_owned()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the checksum of redis-semaphore 5.3.0 is sha512-other, and sha512-"),
-        "{error}"
-    );
-}
-
-/// The registry has no such package, or is not reached, or its tool is not installed.
-#[test]
-fn a_fetch_that_fails_leaves_nothing_behind() {
-    let packages = tempfile::tempdir().unwrap();
-    let exhibit = named("redis-semaphore-175").unwrap();
-    let mut bug = exhibit.bug().unwrap();
-    bug.package = "picklock-has-no-such-package".to_owned();
-    let error = fetch(exhibit, &bug, Version::Affected, packages.path()).unwrap_err();
-    assert!(matches!(error, FetchError::NoTool { .. } | FetchError::Tool { .. }), "{error}");
-    let left: Vec<_> = fs::read_dir(packages.path().join(&*exhibit.name)).unwrap().collect();
-    assert!(left.is_empty(), "{left:?}");
-}
-
-#[test]
 fn a_folder_of_the_user_is_a_bug_with_its_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("museum/redis-semaphore-175");
     let read = Exhibit::read(&folder).unwrap();
     let listed = named("redis-semaphore-175").unwrap();
     assert_eq!((&read.name, &read.text, &read.files), (&listed.name, &listed.text, &listed.files));
+    assert_eq!(read.locked, listed.locked);
     let error = Exhibit::read(&folder.join("nowhere")).unwrap_err().to_string();
     assert!(error.contains("museum/redis-semaphore-175/nowhere: No such file"), "{error}");
 }
