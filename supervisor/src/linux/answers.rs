@@ -5,6 +5,7 @@
 
 use rand_core::Rng;
 
+use super::text::text_of;
 use super::{apart::Apart, paths::Sight, sysfs::is_seen, table::Table};
 use crate::{Clock, Setup};
 
@@ -23,13 +24,16 @@ const STEADY: [&str; 8] =
     ["cgroups", "cmdline", "config.gz", "cpuinfo", "devices", "filesystems", "sys", "version"];
 
 /// The files of processes and threads that count the machine's time or its memory.
-const COUNTED: [&str; 15] = [
+const COUNTED: [&str; 18] = [
+    "arch_status",
+    "autogroup",
     "clear_refs",
     "io",
     "latency",
     "mountstats",
     "net/softnet_stat",
     "numa_maps",
+    "oom_score",
     "pagemap",
     "sched",
     "schedstat",
@@ -79,11 +83,11 @@ impl Asked<'_> {
                  SwapTotal: 0 kB\nSwapFree: 0 kB\n"
                     .to_owned()
             }
-            "/proc/cpuinfo" => match std::fs::read_to_string("/proc/cpuinfo") {
+            "/proc/cpuinfo" => match text_of("/proc/cpuinfo") {
                 Ok(text) => one_processor(&text),
                 Err(_) => return Answered::Real,
             },
-            "/proc/cgroups" => match std::fs::read_to_string("/proc/cgroups") {
+            "/proc/cgroups" => match text_of("/proc/cgroups") {
                 Ok(text) => without_counts(&text),
                 Err(_) => return Answered::Real,
             },
@@ -135,6 +139,13 @@ impl Asked<'_> {
                 "{number} (program) R {parent} {own} {own} 0 -1 4194304 100 0 0 0 1 1 0 0 20 0 1 0 100 60000000 3000 \
                  18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
             )),
+            // Its control group has a name of the machine's.
+            "cgroup" => Answered::Text("0::/\n".to_owned()),
+            "maps" => {
+                self.file_of(rest).map_or(Answered::Absent, |text| Answered::Text(without_clock(&text)))
+            }
+            // The numbers of its pipes and mounts.
+            file if file.starts_with("fdinfo/") => Answered::Absent,
             "statm" => Answered::Text("20000 3000 1000 100 0 5000 0\n".to_owned()),
             "status" => self.status_of(rest).map_or(Answered::Absent, Answered::Text),
             "mountinfo" | "mounts" => match self.file_of(rest) {
@@ -205,6 +216,19 @@ fn is_of_machine(name: &str) -> bool {
     let is_below =
         |dir: &str| name.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     is_below("/var/lib/libuuid") || is_below("/sys") && !is_seen(name)
+}
+
+/// A table of mappings in which the file of the clock page has no number of the machine's.
+fn without_clock(text: &str) -> String {
+    let shown = |line: &str| match line.split_once("/memfd:clock") {
+        Some((before, after)) => {
+            let mut words: Vec<&str> = before.split_whitespace().collect();
+            words.pop();
+            format!("{} 1 /memfd:clock{after}\n", words.join(" "))
+        }
+        None => format!("{line}\n"),
+    };
+    text.lines().map(shown).collect()
 }
 
 /// The controllers of the machine, each with one group: how many there are changes all the time.

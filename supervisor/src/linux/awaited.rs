@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::PollFlags;
 
+use super::text::text_of;
 use super::{polling::is_ready, process::Process};
 
 /// Epolls within epolls are followed as far as the kernel allows them.
@@ -39,7 +40,7 @@ impl Awaited {
 
     fn follow(&mut self, process: &Process, tid: u32, fd: i32, events: PollFlags, depth: u32) -> bool {
         let link = std::fs::read_link(format!("/proc/{tid}/fd/{fd}")).unwrap_or_default();
-        let info = || std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
+        let info = || text_of(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
         match link.to_str() {
             Some("anon_inode:[signalfd]") => {
                 if events.contains(PollFlags::IN) {

@@ -147,6 +147,11 @@ impl ClockPage {
         unsafe { &*self.words.as_ptr().add(n) }
     }
 
+    /// Clears what a program has written to it.
+    pub(crate) fn clear(&self) {
+        (0..SIZE / 8).for_each(|n| self.word(n).store(0, Ordering::Relaxed));
+    }
+
     /// Shows another time, and allows clock reads anew.
     pub(crate) fn show(&self, clock: Clock) {
         let wall = clock.wall_ns;

@@ -6,6 +6,7 @@ use rand_core::Rng;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     call::{Answer, Cause, Held, Late},
     clock_page::{ClockPage, Image},
@@ -16,12 +17,30 @@ use super::{
 };
 use crate::{Broken, ClockReads, Step};
 
+/// The flags that may be set: all that is made is the program's own, and in its own groups.
+const ALLOWED: u64 = (libc::CLONE_VM
+    | libc::CLONE_FS
+    | libc::CLONE_FILES
+    | libc::CLONE_SIGHAND
+    | libc::CLONE_PIDFD
+    | libc::CLONE_VFORK
+    | libc::CLONE_THREAD
+    | libc::CLONE_SYSVSEM
+    | libc::CLONE_SETTLS
+    | libc::CLONE_PARENT_SETTID
+    | libc::CLONE_CHILD_CLEARTID
+    | libc::CLONE_DETACHED
+    | libc::CLONE_UNTRACED
+    | libc::CLONE_CHILD_SETTID) as u64
+    | CLEAR_SIGNALS;
+/// `CLONE_CLEAR_SIGHAND`.
+const CLEAR_SIGNALS: u64 = 1 << 32;
 /// `CLONE_NEWTIME`; in the flags of `clone` it is part of a signal's number.
 const NEW_TIME: u64 = 0x80;
 
 /// A thread made its first call.
 pub(crate) fn born(table: &mut Table, tid: u32) -> std::io::Result<usize> {
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status"));
+    let status = text_of(format!("/proc/{tid}/status"));
     table.unborn = table.unborn.saturating_sub(1);
     let status = status?;
     let field = |name: &str| {
@@ -53,7 +72,7 @@ pub(crate) fn has_strangers(table: &Table) -> bool {
     table.processes.iter().filter(|process| process.alive).any(|process| {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", process.pid));
         tasks.into_iter().flatten().flatten().any(|task| {
-            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            let children = text_of(task.path().join("children")).unwrap_or_default();
             let id = task.file_name().to_string_lossy().parse();
             let mut ids = children.split_whitespace().filter_map(|id| id.parse().ok()).chain(id.ok());
             ids.any(|id| !is_known(id))
@@ -75,6 +94,12 @@ pub(crate) fn create(
         Sysno::vfork => (libc::CLONE_VFORK | libc::CLONE_VM) as u64,
         _ => 0,
     };
+    // Its files are looked up in those of its process.
+    let shared = (libc::CLONE_FILES | libc::CLONE_FS) as u64;
+    if flags & libc::CLONE_THREAD as u64 != 0 && flags & shared != shared {
+        events.push_back(Step::Refused("a thread with files of its own".to_owned()));
+        return Err(Errno::INVAL);
+    }
     let namespaces = libc::CLONE_NEWUSER
         | libc::CLONE_NEWPID
         | libc::CLONE_NEWNS
@@ -91,6 +116,10 @@ pub(crate) fn create(
     if flags & namespaces as u64 != 0 || by_structure && flags & NEW_TIME != 0 {
         events.push_back(Step::Refused("a namespace of its own".to_owned()));
         return Err(Errno::PERM);
+    }
+    if by_structure && flags & !ALLOWED != 0 {
+        events.push_back(Step::Refused("a process in a group of the machine's".to_owned()));
+        return Err(Errno::INVAL);
     }
     let living = table.threads.iter().filter(|thread| !matches!(thread.state, State::Dead)).count();
     if living >= table.limits.threads {
@@ -140,6 +169,7 @@ pub(crate) fn await_child(table: &mut Table, thread: usize, notice: &Notice) -> 
 pub(crate) fn enter(
     table: &mut Table,
     listener: &Listener,
+    events: &mut VecDeque<Step>,
     page: Option<&ClockPage>,
     clock_reads: ClockReads,
     thread: usize,
@@ -153,6 +183,10 @@ pub(crate) fn enter(
     let image = match entry.make(notice) {
         Ok(Entered::Program(image)) => image,
         Ok(Entered::Refused) => return Ok(Outcome::Same),
+        Ok(Entered::Killed) => {
+            events.push_back(Step::Refused("a 32-bit program".to_owned()));
+            return Ok(Outcome::Same);
+        }
         // Killed from within.
         Err(_) if table.processes[process].ended() => return Ok(Outcome::Same),
         Err(source) => return Err(Broken::Kernel { what: "prepare the memory of a new program", source }),

@@ -8,6 +8,7 @@ use rustix::{
     process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid},
 };
 
+use super::text::text_of;
 use super::{
     call::Answer,
     futex::wake_changed,
@@ -123,7 +124,7 @@ pub(crate) fn look_after(table: &mut Table, listener: &Listener, process: usize)
     // Ending takes the kernel a moment; whoever only handles the signal is not waited for.
     for _ in 0..2_000 {
         let pid = table.processes[process].pid;
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let status = text_of(format!("/proc/{pid}/status")).unwrap_or_default();
         let dying = status.is_empty() || status.contains("\nState:\tZ") || status.contains("\nState:\tX");
         if table.processes[process].ended() {
             return buried(table, listener, process);
@@ -143,7 +144,7 @@ pub(crate) fn look_after(table: &mut Table, listener: &Listener, process: usize)
 
 /// True if the first thread of a process ended before the others.
 fn is_shell(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = text_of(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_none_or(|rest| rest.starts_with(['Z', 'X']))
 }
 

@@ -10,6 +10,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const NOTIFIED: u64 = 2;
 /// The same for a connection.
 const CONNECTION: u64 = 100;
+/// The weight of a ring of a timer, which is a step of the world of its own.
+const RING: u64 = 50;
 /// The weight of the creation of a thread or a process.
 const CREATION: u64 = 300;
 
@@ -27,6 +29,11 @@ impl Effort {
     pub(crate) fn note_call(&mut self) {
         self.calls += 1;
         self.work += 1;
+    }
+
+    /// A timer rang.
+    pub(crate) fn note_ring(&mut self) {
+        self.work += RING;
     }
 
     pub(crate) fn note_creation(&mut self) {

@@ -8,10 +8,11 @@
 //! A kernel that seals its own mappings (`CONFIG_MSEAL_SYSTEM_MAPPINGS`) refuses the replacement. The vDSO is then overwritten in its place,
 //! and `[vvar]` stays readable.
 
-use std::{fs, io, ops::Range, os::fd::AsFd};
+use std::{io, ops::Range, os::fd::AsFd};
 
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     clock_page::{self, ClockPage, Code, Image, PAGE},
     memory::Memory,
@@ -32,6 +33,8 @@ pub(crate) enum Entered {
     Program(Image),
     /// The kernel found no program. The caller gets the kernel's error.
     Refused,
+    /// The program is a 32-bit one, whose clock cannot be replaced. The process is killed.
+    Killed,
 }
 
 /// The process that makes an `execve`, and the surroundings of its program.
@@ -64,20 +67,22 @@ impl Entry<'_> {
         // To the end of the `execve`.
         traced.run_to_call()?;
         let start = traced.registers()?;
-        let image = self.prepare(&mut traced, &start)?;
+        let Some(image) = self.prepare(&mut traced, &start)? else { return Ok(Entered::Killed) };
         traced.set_registers(&start)?;
         traced.set_blocked(blocked)?;
         traced.let_go()?;
         Ok(Entered::Program(image))
     }
 
-    fn prepare(&self, traced: &mut Traced, start: &Registers) -> io::Result<Image> {
+    /// Prepares the memory; none for a 32-bit program.
+    fn prepare(&self, traced: &mut Traced, start: &Registers) -> io::Result<Option<Image>> {
         let memory = Memory(self.process);
         let kernels = Kernels::of(self.process)?;
-        // That of a 32-bit program is of no use: each of its calls fails.
-        let code = kernels.code.and_then(|range| Code::read(memory, range).ok());
+        let Ok(code) = kernels.code.map(|range| Code::read(memory, range)).transpose() else {
+            return Ok(None);
+        };
         let overwritten = clock_page::overwrite(memory, code.as_ref(), self.clock_reads, self.random)?;
-        let (Some(code), Some(call)) = (code, overwritten.call) else { return Ok(overwritten.image) };
+        let (Some(code), Some(call)) = (code, overwritten.call) else { return Ok(Some(overwritten.image)) };
         let at = Registers { rip: call, orig_rax: u64::MAX, ..*start };
         replace(traced, &at, memory, &code.range, &kernels.clocks)?;
         let mut image = overwritten.image;
@@ -87,7 +92,7 @@ impl Entry<'_> {
             // Each clock read is a call then.
             image.flag = None;
         }
-        Ok(image)
+        Ok(Some(image))
     }
 
     /// Maps the clock page; false if the program has left no room for a descriptor.
@@ -121,9 +126,10 @@ fn replace(
     let bytes = memory.read(code.start, length as usize)?;
     let access = (libc::PROT_READ | libc::PROT_EXEC) as u64;
     let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
-    if traced.call(at, Sysno::mmap, &[code.start, length, access, flags, u64::MAX, 0]).is_err() {
-        return Ok(());
-    }
+    match traced.call(at, Sysno::mmap, &[code.start, length, access, flags, u64::MAX, 0]) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => return Ok(()),
+        mapped => mapped?,
+    };
     memory.patch(&[(code.start, bytes)])?;
     for clock in clocks {
         traced.call(at, Sysno::munmap, &[clock.start, clock.end - clock.start])?;
@@ -133,7 +139,7 @@ fn replace(
 
 impl Kernels {
     fn of(process: u32) -> io::Result<Self> {
-        let maps = fs::read_to_string(format!("/proc/{process}/maps"))?;
+        let maps = text_of(format!("/proc/{process}/maps"))?;
         let mut kernels = Self { code: None, clocks: Vec::new() };
         for line in maps.lines() {
             let mut words = line.split_whitespace();

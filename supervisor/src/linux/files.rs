@@ -28,6 +28,8 @@ use crate::{Clock, Setup, Step};
 
 /// Where the JVMs of a machine find each other, and what each shows the others of itself: a run would depend on who else runs there.
 const OF_OTHER_JVMS: &[u8] = b"/tmp/hsperfdata_";
+/// The most files that are kept for names that are asked again.
+const MOST_ANSWERED: usize = 1_000;
 /// Bytes of randomness that one call is given at most.
 const MOST_RANDOM: usize = 1 << 20;
 /// Bytes that a random file holds for reads at a position.
@@ -126,6 +128,9 @@ impl FileSystem {
 
     /// A file that says a text, opened anew. It is made once for as long as the text stays the same, as a file on a disk is.
     fn answered_file(&mut self, name: String, text: String) -> Result<OwnedFd, Errno> {
+        if self.answered.len() > MOST_ANSWERED {
+            self.answered.clear();
+        }
         if self.answered.get(&name).is_none_or(|(before, _)| *before != text) {
             let file = memory_file(text.as_bytes())?;
             fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;

@@ -212,6 +212,13 @@ const ABSENT: &[Sysno] = &[
     Sysno::io_setup,
     // No limit counts its memory.
     Sysno::memfd_secret,
+    // They show numbers, pages and addresses of the machine.
+    Sysno::cachestat,
+    Sysno::kcmp,
+    Sysno::listmount,
+    Sysno::mincore,
+    Sysno::name_to_handle_at,
+    Sysno::statmount,
 ];
 
 /// Calls from this number on came with Linux 6.13 and later: nobody has looked at what they reach. Programs fall back on others.
@@ -234,6 +241,9 @@ const LOCKS: [u32; 6] = [
     libc::F_OFD_SETLKW as u32,
 ];
 
+/// `F_SETSIG`, which libc does not name everywhere.
+pub(crate) const SET_SIGNAL: u32 = 10;
+
 /// Calls after which what was written survives a loss of power.
 const SYNCS: &[Sysno] = &[Sysno::fsync, Sysno::fdatasync];
 
@@ -245,8 +255,12 @@ fn rules(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<(Sysno, When
     }
     rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
     // Memory that no limit of a process counts.
-    rules.push((Sysno::mmap, When::Has(3, libc::MAP_SHARED as u32)));
+    rules.push((Sysno::mmap, When::Has(3, (libc::MAP_SHARED | libc::MAP_GROWSDOWN) as u32)));
     rules.push((Sysno::memfd_create, When::Always));
+    // Its files would no longer be those of its process.
+    rules.push((Sysno::close_range, When::Has(2, libc::CLOSE_RANGE_UNSHARE)));
+    // A signal of the kernel's own would stop it unseen.
+    rules.push((Sysno::fcntl, When::Is(1, SET_SIGNAL)));
     rules.push((Sysno::personality, When::Always));
     rules.push((Sysno::setrlimit, When::Is(0, RLIMIT_CPU)));
     rules.push((Sysno::prlimit64, When::Is(1, RLIMIT_CPU)));
@@ -311,10 +325,18 @@ fn first_send(action: u32) -> [sock_filter; 7] {
     ]
 }
 
-/// The filter that ends the exception which the first one makes: a program must not send what nobody looks at.
+/// The filter that ends the exceptions which the first one makes: a program must not send what nobody looks at, and must not have calls of
+/// the supervisor's fail by a filter of its own.
 pub(crate) fn seal() -> Vec<sock_filter> {
     let mut program = vec![load(offset_of!(seccomp_data, nr))];
     program.extend(first_send(libc::SECCOMP_RET_ERRNO | libc::EBADF as u32));
+    program.extend([
+        jump(BPF_JEQ, Sysno::prctl as u32, 0, 4),
+        load_arg(0),
+        jump(BPF_JEQ, libc::PR_SET_SECCOMP as u32, 0, 1),
+        answer(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        load(offset_of!(seccomp_data, nr)),
+    ]);
     program.push(answer(libc::SECCOMP_RET_ALLOW));
     program
 }

@@ -39,7 +39,7 @@ fn find(file: &File, entry: u64) -> Option<Vec<(u64, Vec<u8>)>> {
     file.read_exact_at(&mut code, offset).ok()?;
     let start = entry.wrapping_sub(program.entry()).wrapping_add(text.address());
     let places = |(form, zero): (&[u8], &[u8])| -> Vec<(u64, Vec<u8>)> {
-        memmem::find_iter(&code, form).map(|at| (start + at as u64, zero.to_vec())).collect()
+        memmem::find_iter(&code, form).map(|at| (start.wrapping_add(at as u64), zero.to_vec())).collect()
     };
     Some(FORMS.into_iter().flat_map(places).collect())
 }

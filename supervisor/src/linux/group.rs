@@ -17,9 +17,9 @@ use super::{
     deaths::{buried, exit_process, exit_thread, look_after, send_signal},
     effort::Effort,
     files::{FileSystem, getrandom, read_random},
-    filter::{FORBIDDEN, SHARED},
+    filter::{FORBIDDEN, SET_SIGNAL, SHARED},
     futex::Futexes,
-    guards::{limit_processor_time, set_personality, set_registers},
+    guards::{hide, limit_processor_time, set_personality, set_registers},
     interfaces::ask_interface,
     life::{Life, Nest},
     locks::{lease, lock_file, lock_range},
@@ -90,6 +90,37 @@ impl std::fmt::Debug for Group {
 /// True if the supervisor does a call itself when a file is ready.
 fn is_done_here(call: Sysno) -> bool {
     matches!(call, Sysno::accept | Sysno::accept4 | Sysno::write | Sysno::writev)
+}
+
+/// True for a call of which the kernel reads names or addresses after the supervisor has.
+fn reads_again(call: Sysno) -> bool {
+    matches!(
+        call,
+        Sysno::open
+            | Sysno::openat
+            | Sysno::openat2
+            | Sysno::stat
+            | Sysno::lstat
+            | Sysno::newfstatat
+            | Sysno::statx
+            | Sysno::readlink
+            | Sysno::readlinkat
+            | Sysno::mkdir
+            | Sysno::mkdirat
+            | Sysno::rename
+            | Sysno::renameat
+            | Sysno::renameat2
+            | Sysno::execve
+            | Sysno::execveat
+            | Sysno::connect
+            | Sysno::bind
+            | Sysno::sendto
+            | Sysno::sendmsg
+            | Sysno::sendmmsg
+            | Sysno::clone3
+            | Sysno::fcntl
+            | Sysno::ioctl
+    )
 }
 
 impl Group {
@@ -305,6 +336,7 @@ impl Group {
             self.time.pass(clock);
             self.effort.pass(clock.monotonic_ns);
             for (process, signal) in self.timers.ring(&self.time) {
+                self.effort.note_ring();
                 send_signal(&mut self.table, &self.listener, process, signal);
                 self.end_if_over();
             }
@@ -390,7 +422,8 @@ impl Group {
     /// A process becomes another program.
     fn enter(&mut self, thread: usize, notice: &Notice) -> Result<(), Broken> {
         let (page, clock_reads) = (self.time.page.as_deref(), self.setup.clock_reads);
-        let outcome = enter(&mut self.table, &self.listener, page, clock_reads, thread, notice)?;
+        let (table, events) = (&mut self.table, &mut self.events);
+        let outcome = enter(table, &self.listener, events, page, clock_reads, thread, notice)?;
         if outcome == Outcome::Another {
             self.timers.made.forget(self.table.threads[thread].process);
         }
@@ -420,7 +453,13 @@ impl Group {
         if self.starts_up || !self.notifications.may_give() {
             return Ok(false);
         }
-        let able = (0..self.table.threads.len()).filter(|&thread| self.is_able(thread)).collect();
+        // What the kernel reads once more could be changed in between.
+        let is_safe = |thread: usize| match &self.table.threads[thread].state {
+            State::Called(notice) | State::Held(notice, _) => !reads_again(notice.call()),
+            _ => false,
+        };
+        let able =
+            (0..self.table.threads.len()).filter(|&thread| self.is_able(thread) && is_safe(thread)).collect();
         let Some(thread) = self.turns.draw(able) else { return Ok(false) };
         self.notifications.note_given();
         self.turns.set_current(thread);
@@ -653,6 +692,8 @@ impl Group {
             Sysno::write | Sysno::writev => write(&mut self.table, &mut self.streams, thread, notice),
             Sysno::ioctl => ask_interface(self.setup.address, caller, notice),
             Sysno::flock => lock_file(&mut self.files.sight, &mut self.events, caller, notice),
+            Sysno::close_range => hide(&mut self.events, notice),
+            Sysno::fcntl if notice.int(1) == SET_SIGNAL as i32 => hide(&mut self.events, notice),
             Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(&mut self.events),
             Sysno::fcntl => lock_range(&mut self.files.sight, &mut self.events, caller, notice),
             Sysno::signalfd | Sysno::signalfd4 => {

@@ -39,6 +39,14 @@ pub(crate) fn limit_processor_time(events: &mut VecDeque<Step>, notice: &Notice)
     }
 }
 
+/// `close_range` and `fcntl` with what would hide a thread from the supervisor.
+pub(crate) fn hide(events: &mut VecDeque<Step>, notice: &Notice) -> Result<Answer, Errno> {
+    match notice.call() {
+        Sysno::close_range => refuse(events, "files of a thread's own"),
+        _ => refuse(events, "another signal for a ready file"),
+    }
+}
+
 fn refuse(events: &mut VecDeque<Step>, what: &str) -> Result<Answer, Errno> {
     events.push_back(Step::Refused(what.to_owned()));
     Err(Errno::PERM)

@@ -18,6 +18,7 @@ use rustix::{
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
+use super::text::text_of;
 use super::{
     connections::Sockets,
     notify::{Listener, Notice},
@@ -131,7 +132,7 @@ impl Holdings {
         random_files: &[u64],
         sockets: &Sockets,
     ) -> Option<()> {
-        let info = fs::read_to_string(format!("/proc/{}/fdinfo/{fd}", process.pid)).ok()?;
+        let info = text_of(format!("/proc/{}/fdinfo/{fd}", process.pid)).ok()?;
         let field = |name: &str| Some(info.lines().find_map(|line| line.strip_prefix(name))?.trim());
         let flags = OFlags::from_bits_retain(u32::from_str_radix(field("flags:")?, 8).ok()?);
         let (metadata, link) = (fs::metadata(path).ok()?, fs::read_link(path).ok()?);

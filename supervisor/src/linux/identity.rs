@@ -6,10 +6,11 @@ use std::{
 };
 
 use super::process::status_field;
+use super::text::text_of;
 
 /// The number of the process behind a pidfd.
 pub(super) fn number_of(process: &OwnedFd) -> io::Result<u32> {
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd()))?;
+    let info = text_of(format!("/proc/self/fdinfo/{}", process.as_raw_fd()))?;
     status_field(&info, "Pid").ok_or_else(|| io::Error::other("a process without a number"))
 }
 
@@ -23,7 +24,7 @@ pub(super) fn map_identity(process: &OwnedFd, is_user: bool) -> io::Result<()> {
         return fs::write(format!("{dir}/gid_map"), format!("{group} {group} 1"));
     }
     for map in ["uid_map", "gid_map"] {
-        let own = fs::read_to_string(format!("/proc/self/{map}"))?;
+        let own = text_of(format!("/proc/self/{map}"))?;
         let same: String = own.lines().filter_map(same).collect();
         fs::write(format!("{dir}/{map}"), same)?;
     }

@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs, ops::Range, path::PathBuf};
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
+use super::text::text_of;
 use super::{group::Group, memory::Memory};
 use crate::{Clock, Instruction, Setup, Step};
 
@@ -40,7 +41,7 @@ pub(crate) fn of(setup: &Setup) -> Vec<Instruction> {
 
 /// Looks at the code of a process.
 fn look_at(process: u32, left: &mut u64, found: &mut BTreeSet<Instruction>) {
-    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+    let maps = text_of(format!("/proc/{process}/maps")).unwrap_or_default();
     let program = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
     let kernels = kernels_code(process);
     for (range, rights, name) in maps.lines().filter_map(mapping) {

@@ -16,6 +16,7 @@ use rustix::{
     io::Errno,
 };
 
+use super::text::text_of;
 use super::{call::Answer, found::Found, notify::Notice, paths::Sight, table::Caller};
 use crate::{Files, Step};
 
@@ -129,7 +130,7 @@ fn is_free(file: &OwnedFd, lock: &libc::flock, pid: u32, start: u64, end: u64) -
     let (major, minor) = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
     let id = format!("{major:02x}:{minor:02x}:{}", stat.st_ino);
     let writes = i32::from(lock.l_type) == libc::F_WRLCK;
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let locks = text_of("/proc/locks").unwrap_or_default();
     !locks
         .lines()
         .filter_map(|line| other(line, &id, pid))

@@ -84,7 +84,7 @@ impl MadeTimers {
         let interval = timer.interval;
         let show = |address: u64| {
             memory.write_pair(address, interval / SECOND, interval % SECOND)?;
-            memory.write_pair(address + 16, left / SECOND, left % SECOND)
+            memory.write_pair(address.wrapping_add(16), left / SECOND, left % SECOND)
         };
         match notice.call() {
             Sysno::timer_gettime => show(notice.arg(1))?,
@@ -92,7 +92,7 @@ impl MadeTimers {
             Sysno::timer_delete => drop(self.timers.remove(at)),
             _ => {
                 let interval = memory.timespec(notice.arg(2))?.ok_or(Errno::INVAL)?;
-                let first = memory.timespec(notice.arg(2) + 16)?.ok_or(Errno::INVAL)?;
+                let first = memory.timespec(notice.arg(2).wrapping_add(16))?.ok_or(Errno::INVAL)?;
                 if notice.arg(3) != 0 {
                     show(notice.arg(3))?;
                 }
@@ -123,7 +123,7 @@ impl MadeTimers {
             0 => Some(libc::SIGALRM),
             event => {
                 // The number of the signal and how to send it follow the value that it carries.
-                let pair = memory.u64(event + 8)?;
+                let pair = memory.u64(event.wrapping_add(8))?;
                 let (signal, how) = (pair as i32, (pair >> 32) as i32);
                 match how {
                     libc::SIGEV_NONE => None,

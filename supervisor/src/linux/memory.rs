@@ -101,7 +101,7 @@ impl Memory {
                 return Err(Errno::FAULT);
             }
             text.extend_from_slice(&part);
-            at += got as u64;
+            at = at.wrapping_add(got as u64);
         }
         Err(Errno::NAMETOOLONG)
     }

@@ -65,6 +65,7 @@ mod surroundings;
 mod sysfs;
 mod table;
 mod template;
+mod text;
 mod time;
 mod timers;
 mod tracing;

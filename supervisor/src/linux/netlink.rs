@@ -23,6 +23,8 @@ use super::{
     table::Caller,
 };
 
+/// The number of sockets at which it is looked which of them are still open.
+const MANY: usize = 64;
 /// The size of `struct nlmsghdr`.
 const HEAD: usize = 16;
 /// The size of `struct sockaddr_nl`.
@@ -153,7 +155,12 @@ impl Netlinks {
     }
 
     /// `socket` for netlink.
-    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn make(
+        &mut self,
+        listener: &Listener,
+        caller: Caller<'_>,
+        notice: &Notice,
+    ) -> Result<Answer, Errno> {
         let kind = notice.int(1);
         if !matches!(kind & 0xff, libc::SOCK_RAW | libc::SOCK_DGRAM) || notice.int(2) != libc::NETLINK_ROUTE {
             return Err(Errno::AFNOSUPPORT);
@@ -167,6 +174,10 @@ impl Netlinks {
         let closes = kind & libc::SOCK_CLOEXEC != 0;
         listener.give(notice, theirs.as_fd(), closes).map_err(|_| Errno::MFILE)?;
         self.all.retain(|socket| socket.inode != inode);
+        if self.all.len() >= MANY {
+            // Those that are closed make room.
+            self.all.retain(|socket| caller.holds(socket.inode));
+        }
         self.all.push(Netlink { inode, ours });
         Ok(Answer::Done)
     }
@@ -256,10 +267,15 @@ fn answer_name(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
 /// Addresses and lengths of the parts of a `msghdr`.
 fn parts_of(caller: Caller<'_>, at: u64) -> Result<Vec<(u64, usize)>, Errno> {
     let memory = caller.memory();
-    let list = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iov) as u64)?;
-    let count = memory.u64(at + std::mem::offset_of!(libc::msghdr, msg_iovlen) as u64)?.min(64);
+    let list = memory.u64(at.wrapping_add(std::mem::offset_of!(libc::msghdr, msg_iov) as u64))?;
+    let count = memory.u64(at.wrapping_add(std::mem::offset_of!(libc::msghdr, msg_iovlen) as u64))?.min(64);
     (0..count)
-        .map(|part| Ok((memory.u64(list + 16 * part)?, memory.u64(list + 16 * part + 8)? as usize)))
+        .map(|part| {
+            Ok((
+                memory.u64(list.wrapping_add(16 * part))?,
+                memory.u64(list.wrapping_add(16 * part + 8))? as usize,
+            ))
+        })
         .collect()
 }
 
@@ -272,7 +288,8 @@ fn hear_answer(caller: Caller<'_>, notice: &Notice, file: &OwnedFd) -> Result<An
     } else {
         (vec![(notice.arg(1), notice.arg(2) as usize)], notice.int(3))
     };
-    let mut room = vec![0; MOST.min(parts.iter().map(|&(_, length)| length).sum())];
+    let all = parts.iter().fold(0_usize, |sum, &(_, length)| sum.saturating_add(length));
+    let mut room = vec![0; MOST.min(all)];
     let wanted = RecvFlags::from_bits_retain(flags as u32) & RecvFlags::PEEK;
     let (_, whole) = match recv(file, &mut room[..], wanted | RecvFlags::DONTWAIT | RecvFlags::TRUNC) {
         Err(Errno::AGAIN)

@@ -58,7 +58,7 @@ impl Network {
             return Some(answer);
         }
         Some(match notice.call() {
-            Sysno::socket => self.make(listener, notice),
+            Sysno::socket => self.make(listener, caller, notice),
             Sysno::connect => self.connect(sight, time, events, caller, notice),
             Sysno::bind => self.bind(events, caller, notice),
             Sysno::listen => self.sockets.start_listening(events, caller, notice),
@@ -77,12 +77,12 @@ impl Network {
     }
 
     /// `socket`.
-    fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
+    fn make(&mut self, listener: &Listener, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
         match (notice.int(0), notice.int(1) & 0xff) {
             (libc::AF_UNIX, _) => Ok(Answer::Go),
             (libc::AF_INET, libc::SOCK_STREAM) => self.sockets.make(listener, notice),
             (libc::AF_INET, libc::SOCK_DGRAM) => self.datagrams.make(listener, notice),
-            (libc::AF_NETLINK, _) => self.netlinks.make(listener, notice),
+            (libc::AF_NETLINK, _) => self.netlinks.make(listener, caller, notice),
             // Programs try it, and carry on without: no IPv6.
             _ => Err(Errno::AFNOSUPPORT),
         }

@@ -6,6 +6,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     creation::has_strangers,
     notify::{Listener, Notice},
@@ -143,7 +144,7 @@ impl Notifications {
         if asleep && silent_ms > table.limits.stuck_ms {
             let sleeper = table.threads.iter().find(|thread| thread.is_running());
             let call = sleeper.and_then(|thread| {
-                let text = std::fs::read_to_string(format!("/proc/{}/syscall", thread.tid)).ok()?;
+                let text = text_of(format!("/proc/{}/syscall", thread.tid)).ok()?;
                 Sysno::new(text.split_whitespace().next()?.parse().ok()?)
             });
             return Err(Broken::Stuck(
@@ -154,8 +155,8 @@ impl Notifications {
     }
 }
 
-/// True if a thread sleeps. Whoever waits for a disk (D) does not: that ends by itself.
+/// True if a thread sleeps or is stopped. Whoever waits for a disk (D) does not: that ends by itself.
 fn sleeps(tid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{tid}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S'))
+    let stat = text_of(format!("/proc/{tid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['S', 'T', 't']))
 }

@@ -35,11 +35,16 @@ struct Input {
     is_open: bool,
 }
 
+/// The weight of a line in bytes: each is an event of the run.
+const LINE: usize = 64;
+
 /// One of the two outputs.
 struct Output {
     file: OwnedFd,
     pending: Vec<u8>,
-    /// Bytes so far.
+    /// Bytes of `pending` that are reported already.
+    taken: usize,
+    /// Bytes so far, and what their lines cost.
     total: usize,
 }
 
@@ -185,7 +190,7 @@ impl Input {
 
 impl Output {
     fn new(file: OwnedFd) -> Self {
-        Self { file, pending: Vec::new(), total: 0 }
+        Self { file, pending: Vec::new(), taken: 0, total: 0 }
     }
 
     /// Takes what the kernel holds.
@@ -194,27 +199,31 @@ impl Output {
         // Not without end: the program may be writing meanwhile.
         for _ in 0..PARTS {
             let Ok(got @ 1..) = rustix::io::read(&self.file, &mut room) else { return };
-            self.total += got;
+            let lines = memchr::memchr_iter(b'\n', &room[..got]).count();
+            self.total += got + lines * LINE;
             self.pending.extend_from_slice(&room[..got]);
         }
     }
 
     /// The next whole line; a line that is too long ends where it is too long.
     fn line(&mut self, most: usize) -> Option<String> {
-        let end = self.pending.iter().position(|&byte| byte == b'\n');
-        let (text, used) = match end {
-            Some(end) if end <= most => (end, end + 1),
-            _ if self.pending.len() > most => (most, most),
-            _ => return None,
+        let pending = &self.pending[self.taken..];
+        let (text, used) = match memchr::memchr(b'\n', &pending[..pending.len().min(most + 1)]) {
+            Some(end) => (end, end + 1),
+            None if pending.len() > most => (most, most),
+            None => {
+                self.pending.drain(..std::mem::take(&mut self.taken));
+                return None;
+            }
         };
-        let line = String::from_utf8_lossy(&self.pending[..text]).trim_end_matches('\r').to_owned();
-        self.pending.drain(..used);
+        let line = String::from_utf8_lossy(&pending[..text]).trim_end_matches('\r').to_owned();
+        self.taken += used;
         Some(line)
     }
 
     /// The rest of the output if the program ended in the middle of a line.
     fn rest(&mut self) -> Option<String> {
-        let rest = std::mem::take(&mut self.pending);
+        let rest = std::mem::take(&mut self.pending).split_off(std::mem::take(&mut self.taken));
         (!rest.is_empty()).then(|| String::from_utf8_lossy(&rest).into_owned())
     }
 }

@@ -21,6 +21,7 @@ use rustix::{
     io::Errno,
 };
 
+use super::text::text_of;
 use super::{
     found::{Found, PROC, describe},
     process::status_field,
@@ -305,7 +306,7 @@ pub(crate) fn spelled(caller: Caller<'_>, dir: i32, path: &[u8]) -> Option<Vec<u
 
 /// The number of a thread in its own namespace.
 fn own_number(tid: u32) -> u32 {
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    let status = text_of(format!("/proc/{tid}/status")).unwrap_or_default();
     status_field(&status, "NSpid").unwrap_or(tid)
 }
 

@@ -1,6 +1,7 @@
 //! The setting that forbids programs in virtual time on a machine or in a container, and the command that allows them.
 
-use std::{fs, io};
+use super::text::text_of;
+use std::io;
 
 /// Namespaces that a program cannot be without, as the kernel's limits name them.
 const NEEDED: [&str; 4] = ["user", "pid", "mnt", "uts"];
@@ -9,12 +10,12 @@ const ADMINISTRATOR: u32 = linux_raw_sys::general::CAP_SYS_ADMIN;
 
 /// The content of a setting of the kernel; none if this kernel does not have it.
 pub(crate) fn setting(file: &str) -> Option<String> {
-    Some(fs::read_to_string(file).ok()?.trim().to_owned())
+    Some(text_of(file).ok()?.trim().to_owned())
 }
 
 /// True if this process may make namespaces without one of users around them.
 pub(crate) fn is_administrator() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = text_of("/proc/self/status").unwrap_or_default();
     let privileges = field(&status, "CapEff").and_then(|set| u64::from_str_radix(set, 16).ok());
     privileges.unwrap_or_default() >> ADMINISTRATOR & 1 == 1
 }

@@ -9,6 +9,7 @@ use std::{
 
 use super::life::Place;
 use super::spawn::refused;
+use super::text::text_of;
 use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept: those of a few programs, each with a host of its own name for each client.
@@ -187,7 +188,7 @@ impl Pool {
 
 /// True if less than a quarter of the memory can be had, or if nothing is known of it. Whether a program is copied is seen in no run.
 fn is_memory_short() -> bool {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let text = text_of("/proc/meminfo").unwrap_or_default();
     let of = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_whitespace().next()?.parse::<u64>().ok()

@@ -1,6 +1,7 @@
 //! The memory of a process that is copied.
 
 use super::clock_page::PAGE;
+use super::text::text_of;
 
 /// Memory that a copy of the process would not have, or would have without its content.
 pub(crate) struct Region {
@@ -24,7 +25,7 @@ impl Region {
 
 /// The memory that copies must be given in an unusual way; none if they would share some of it, other than the clock.
 pub(crate) fn unusual(process: u32) -> Option<Vec<Region>> {
-    let maps = std::fs::read_to_string(format!("/proc/{process}/smaps")).ok()?;
+    let maps = text_of(format!("/proc/{process}/smaps")).ok()?;
     let (mut here, mut found) = ((0, 0), Vec::new());
     for line in maps.lines() {
         if let Some(flags) = line.strip_prefix("VmFlags:") {

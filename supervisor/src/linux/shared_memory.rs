@@ -11,6 +11,7 @@ use std::{
 
 use rustix::{fs::FileType, io::Errno};
 
+use super::text::text_of;
 use super::{
     call::Answer,
     found::Found,
@@ -40,13 +41,17 @@ impl SharedMemory {
         self.has_sent = true;
     }
 
-    /// `mmap` with `MAP_SHARED`.
+    /// `mmap` with `MAP_SHARED`, or of memory that no limit counts as it grows.
     pub(crate) fn map(
         &mut self,
         events: &mut VecDeque<Step>,
         caller: Caller<'_>,
         notice: &Notice,
     ) -> Result<Answer, Errno> {
+        if notice.int(3) & libc::MAP_GROWSDOWN != 0 {
+            events.push_back(Step::Refused("memory that grows by itself".to_owned()));
+            return Err(Errno::INVAL);
+        }
         let has_file = notice.int(3) & libc::MAP_ANONYMOUS == 0;
         if has_file && !is_zero(caller, notice.int(4)) {
             return Ok(Answer::Go);
@@ -112,7 +117,7 @@ fn memfds(table: &Table) -> u64 {
             let inode = is_memfd.then(|| rustix::fs::stat(&file).ok()).flatten();
             found.extend(inode.map(|stat| stat.st_ino));
         }
-        let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+        let maps = text_of(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
         let mapped = maps.lines().filter(|line| line.contains(NAME));
         found.extend(mapped.filter_map(|line| line.split_whitespace().nth(4)?.parse::<u64>().ok()));
     }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     call::{Answer, Cause, Held, Late},
     notify::{Listener, Notice, Restart},
@@ -50,7 +51,7 @@ pub(crate) fn bit(number: i32) -> u64 {
 
 impl Sets {
     fn of(tid: u32) -> Self {
-        let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+        let status = text_of(format!("/proc/{tid}/status")).unwrap_or_default();
         let mut sets = Self { own: status_field(&status, "NSpid"), ..Self::default() };
         for line in status.lines() {
             let Some((name, value)) = line.split_once(':') else { continue };
@@ -158,13 +159,13 @@ impl Signals {
 
 /// The group of a process, by the number that programs see.
 fn group_of(process: &Process) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.pid)).ok()?;
+    let status = text_of(format!("/proc/{}/status", process.pid)).ok()?;
     status_field(&status, "NSpgid")
 }
 
 /// The process that a pidfd is for; any if that is unknown.
 fn target_of_handle(tid: u32, fd: i32) -> i32 {
-    let info = std::fs::read_to_string(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
+    let info = text_of(format!("/proc/{tid}/fdinfo/{fd}")).unwrap_or_default();
     status_field(&info, "NSpid").map_or(0, |pid| pid as i32)
 }
 

@@ -30,6 +30,7 @@ use super::identity::{map_identity, number_of};
 use super::notify::Listener;
 use super::permission::{is_administrator, remedy};
 use super::plan::{Plan, Role, STAGES};
+use super::text::text_of;
 use crate::{Files, HOME, Setup, StartError, Status};
 
 /// A started program and its init.
@@ -138,7 +139,8 @@ pub(crate) fn start(setup: &Setup, role: Role) -> Result<Started, StartError> {
             .transpose()
             .map_err(zero("the directory"))?,
         name: CString::new(setup.name.as_str()).map_err(zero("the host's name"))?,
-        tmpfs: CString::new(format!("size={},mode=1777", setup.limits.file)).map_err(zero("the limits"))?,
+        tmpfs: CString::new(format!("size={},nr_inodes=20000,mode=1777", setup.limits.file))
+            .map_err(zero("the limits"))?,
         own_files: setup.files == Files::Own,
         home: setup
             .home
@@ -276,7 +278,7 @@ impl Child {
     /// The keeper of a template whose program is this process.
     pub(crate) fn keeper(&self, program: u32) -> Option<u32> {
         let init = number_of(&self.init).ok()?;
-        let children = std::fs::read_to_string(format!("/proc/{init}/task/{init}/children")).ok()?;
+        let children = text_of(format!("/proc/{init}/task/{init}/children")).ok()?;
         children.split_whitespace().filter_map(|id| id.parse().ok()).find(|&id| id != program)
     }
 

@@ -86,6 +86,11 @@ impl<'a> Caller<'a> {
         Answer::Hold(Held { until: None, cause: Cause::Again(self.table.heard), late: Late::Again })
     }
 
+    /// True if any process has this file open.
+    pub(crate) fn holds(self, inode: u64) -> bool {
+        self.table.descriptor_of(inode).is_some()
+    }
+
     /// The file behind a descriptor of its.
     pub(crate) fn file(self, fd: i32) -> Result<OwnedFd, Errno> {
         self.process().file(fd)

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use super::text::text_of;
 use super::{
     call::Held,
     group::Group,
@@ -44,6 +45,11 @@ impl Template {
             return Err(io::Error::other("it has another number"));
         }
         let (listener, page) = (self.listener.clone(), self.page.clone());
+        // The copy before may have left something there.
+        if let Some(page) = &page {
+            page.clear();
+            page.show(setup.clock);
+        }
         let (image, random_files, apart) = (self.image, self.random_files.clone(), self.apart);
         let (futexes, made_timers, current) = (self.futexes.clone(), self.made_timers.clone(), self.current);
         let (numbered, warmed) = (self.numbered.clone(), self.warmed);
@@ -162,7 +168,7 @@ fn standings(table: &Table) -> Option<Vec<Standing>> {
 
 /// The number of a thread as its program sees it.
 fn own_number(thread: u32) -> Option<u32> {
-    status_field(&fs::read_to_string(format!("/proc/{thread}/status")).ok()?, "NSpid")
+    status_field(&text_of(format!("/proc/{thread}/status")).ok()?, "NSpid")
 }
 
 /// True if a process is in the directory for its own files, which copies find made anew.

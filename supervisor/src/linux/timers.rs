@@ -8,6 +8,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     call::{Answer, Deadline},
     made_timers::MadeTimers,
@@ -45,7 +46,7 @@ pub(crate) struct Timers {
 
 /// The kernel's number of an event descriptor.
 fn event_id(file: BorrowedFd<'_>) -> Option<u64> {
-    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    let info = text_of(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("eventfd-id:")?.trim().parse().ok())
 }
 
@@ -70,7 +71,7 @@ impl Timers {
             old.map_or((0, 0), |alarm| (alarm.next_ns.saturating_sub(now), alarm.interval));
         let show = |address: u64| {
             memory.write_pair(address, old_interval / SECOND, old_interval % SECOND / 1000)?;
-            memory.write_pair(address + 16, left / SECOND, left % SECOND / 1000)
+            memory.write_pair(address.wrapping_add(16), left / SECOND, left % SECOND / 1000)
         };
         let is_alarm = notice.call() == Sysno::alarm;
         if !is_alarm && notice.int(0) != libc::ITIMER_REAL {
@@ -87,9 +88,9 @@ impl Timers {
                 Ok(memory
                     .u64(at)?
                     .saturating_mul(SECOND)
-                    .saturating_add(memory.u64(at + 8)?.saturating_mul(1000)))
+                    .saturating_add(memory.u64(at.wrapping_add(8))?.saturating_mul(1000)))
             };
-            let new = (pair(notice.arg(1) + 16)?, pair(notice.arg(1))?);
+            let new = (pair(notice.arg(1).wrapping_add(16))?, pair(notice.arg(1))?);
             if notice.arg(2) != 0 {
                 show(notice.arg(2))?;
             }
@@ -130,14 +131,14 @@ impl Timers {
         let interval = timer.interval;
         let show = |address: u64| {
             memory.write_pair(address, interval / SECOND, interval % SECOND)?;
-            memory.write_pair(address + 16, left / SECOND, left % SECOND)
+            memory.write_pair(address.wrapping_add(16), left / SECOND, left % SECOND)
         };
         if notice.call() == Sysno::timerfd_gettime {
             show(notice.arg(1))?;
             return Ok(Answer::Value(0));
         }
         let new_interval = memory.timespec(notice.arg(2))?.ok_or(Errno::FAULT)?;
-        let first = memory.timespec(notice.arg(2) + 16)?.ok_or(Errno::FAULT)?;
+        let first = memory.timespec(notice.arg(2).wrapping_add(16))?.ok_or(Errno::FAULT)?;
         let absolute = notice.int(1) & libc::TFD_TIMER_ABSTIME != 0;
         let next = match (first, absolute, timer.wall) {
             (0, ..) => None,

@@ -22,6 +22,7 @@ use rustix::{
 };
 use syscalls::Sysno;
 
+use super::text::text_of;
 use super::{
     apart::Apart,
     call::{Answer, Cause, Held, Late},
@@ -336,7 +337,7 @@ fn as_thread<T>(tid: u32, does: impl FnOnce() -> Result<T, Errno>) -> Result<T, 
     if !user.is_root() {
         return does();
     }
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    let status = text_of(format!("/proc/{tid}/status")).unwrap_or_default();
     // The last number is that for files, which follows the effective one.
     let theirs = |name: &str| status_field(&status, name).ok_or(Errno::SRCH);
     let (their_user, their_group) = (Uid::from_raw(theirs("Uid")?), Gid::from_raw(theirs("Gid")?));

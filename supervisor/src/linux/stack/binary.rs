@@ -18,11 +18,14 @@ use super::{
 };
 
 /// Bytes of all sections that are read of a file, unpacked.
-const MOST_BYTES: u64 = 512 << 20;
+const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of the lines: each becomes an entry of the memory's.
 const MOST_LINES: u64 = 32 << 20;
 /// Bytes of debug information that are read of a file in all.
 const MOST_READ: u64 = 400_000_000;
+
+/// The depth of the deepest entry of debug information that is read: functions within functions.
+const DEEPEST: isize = 200;
 
 /// A section: where it is, and its bytes.
 pub(super) type Section = (Range<u64>, Vec<u8>);
@@ -63,7 +66,8 @@ impl Binary {
             let bytes: Arc<[u8]> = found.map_or_else(Vec::new, |(_, bytes)| bytes).into();
             Ok::<_, gimli::Error>(Metered::new(bytes, budget.clone()))
         };
-        let lines = gimli::Dwarf::load(&mut load).ok().and_then(|dwarf| Context::from_dwarf(dwarf).ok());
+        let dwarf = gimli::Dwarf::load(&mut load).ok().filter(|dwarf| check_depth(dwarf).is_ok());
+        let lines = dwarf.and_then(|dwarf| Context::from_dwarf(dwarf).ok());
         let mut functions: Vec<u64> = file
             .symbols()
             .chain(file.dynamic_symbols())
@@ -95,6 +99,27 @@ impl Binary {
         }
         places
     }
+}
+
+/// Looks whether debug information is no deeper than functions are: its reader descends step by step.
+///
+/// # Errors
+/// If it is deeper, or cannot be read.
+fn check_depth(dwarf: &gimli::Dwarf<Metered>) -> gimli::Result<()> {
+    let mut units = dwarf.units();
+    while let Some(header) = units.next()? {
+        let abbreviations = dwarf.abbreviations(&header)?;
+        let mut entries = header.entries_raw(&abbreviations, None)?;
+        while !entries.is_empty() {
+            if entries.next_depth() > DEEPEST {
+                return Err(gimli::Error::TooManyIterations);
+            }
+            if let Some(abbreviation) = entries.read_abbreviation()? {
+                entries.skip_attributes(abbreviation.attributes())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A section of a file, unpacked, if it is there and no larger than what is `left`.

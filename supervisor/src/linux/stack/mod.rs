@@ -31,6 +31,7 @@ use self::native::Native;
 use self::python::Python;
 use self::source::Sources;
 use crate::Frame;
+use crate::linux::text::text_of;
 
 /// True for a call by which a thread does something to others, or waits for them.
 pub(crate) fn says_where(call: Sysno) -> bool {
@@ -55,6 +56,9 @@ pub(crate) fn says_where(call: Sysno) -> bool {
             | Sysno::clock_nanosleep
     )
 }
+
+/// The most processes of a group of which something is kept.
+const READERS: usize = 4;
 
 /// Reads the stacks of a group's threads.
 pub(crate) struct Stacks {
@@ -83,6 +87,9 @@ impl Stacks {
         if self.readers.get(&pid).is_none_or(|(other, _)| *other != program) {
             let made = catch_unwind(|| Reader::of(pid)).unwrap_or(Some(Reader::Failed));
             let Some(reader) = made else { return Vec::new() };
+            if self.readers.len() >= READERS {
+                self.readers.clear();
+            }
             self.readers.insert(pid, (program, reader));
         }
         let Some((_, reader)) = self.readers.get_mut(&pid) else { return Vec::new() };
@@ -103,7 +110,7 @@ impl Stacks {
 
 impl Reader {
     fn of(pid: u32) -> Option<Reader> {
-        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+        let maps = text_of(format!("/proc/{pid}/maps")).ok()?;
         if python::runs_in(&maps) {
             // Not before its interpreter is there.
             return Python::attach(pid, &maps).map(|python| Reader::Python(Box::new(python)));

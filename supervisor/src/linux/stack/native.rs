@@ -1,7 +1,6 @@
 //! The stacks of compiled programs: unwound by their tables of call frames, and named by their debug information.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::Frame;
 use crate::linux::memory::Memory;
+use crate::linux::text::text_of;
 
 /// No stack is followed beyond so many frames.
 const DEEPEST: usize = 256;
@@ -176,7 +176,7 @@ fn split<A, B>(pair: Option<(A, B)>) -> (Option<A>, Option<B>) {
 
 /// The top of a thread's stack, and the address behind the call that it makes.
 fn place_of(tid: u32) -> Option<(u64, u64)> {
-    let call = fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?;
+    let call = text_of(format!("/proc/{tid}/syscall")).ok()?;
     let mut last = call.split_whitespace().rev();
     let mut word = || u64::from_str_radix(last.next()?.strip_prefix("0x")?, 16).ok();
     let (at, stack) = (word()?, word()?);

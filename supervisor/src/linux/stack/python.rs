@@ -17,6 +17,7 @@ use super::interpreter::is_ordinary;
 use crate::Frame;
 use crate::linux::memory::Memory;
 use crate::linux::process::status_field;
+use crate::linux::text::text_of;
 
 /// Bytes of the memory that is searched for an interpreter.
 const MOST_SEARCHED: u64 = 16 << 20;
@@ -141,7 +142,7 @@ impl ProcessMemory for Walk {
 
 /// The number of a thread in its own namespace, which the interpreter has noted.
 fn own_number(tid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    let status = text_of(format!("/proc/{tid}/status")).ok()?;
     status_field(&status, "NSpid").map(u64::from)
 }
 
