@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Expected,
     /// 1: a violation, or an expected one was not found.
     Violation,
-    /// 2: wrong usage or bad input.
+    /// 2: wrong usage, bad input, or an output that cannot be written.
     Usage,
     /// 3: no run was conclusive.
     Idle,

@@ -12,6 +12,7 @@ mod exit;
 mod experiment;
 mod explore;
 mod format;
+mod interrupt;
 mod invocation;
 mod judge;
 mod list;
@@ -28,6 +29,7 @@ mod selection;
 mod serve;
 mod shards;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -76,7 +78,7 @@ Exit codes:
   0    no result contradicts the expectations; too few runs for a verdict are no contradiction
   1    an unexpected violation, or an expected violation was not found;
        of `replay`, `explore` and `judge`: any violation
-  2    wrong usage or bad input
+  2    wrong usage, bad input, or an output that cannot be written
   3    no result: all runs are inconclusive, or no scenario applies to a design
   101  internal error of picklock or of the code under test
   130  interrupted
@@ -124,8 +126,15 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => {
             // Help and version are answers, not errors; they too must survive a closed pipe.
             let usage = error.use_stderr();
-            let _ = error.print();
-            return if usage { Exit::Usage.into() } else { Exit::Expected.into() };
+            let printed = error.print().and_then(|()| io::stdout().flush());
+            return match printed {
+                _ if usage => Exit::Usage.into(),
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    screen::complain(&format!("cannot write to standard output: {error}"));
+                    Exit::Usage.into()
+                }
+                _ => Exit::Expected.into(),
+            };
         }
     };
     let outcome = match cli.command {

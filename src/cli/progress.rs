@@ -9,7 +9,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use picklock_campaign::campaign::{Judged, Observer, RanOut};
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
+use super::interrupt::on_signal;
 use super::results_dir::{Live, Progress};
 
 /// How often a line is printed where there is no terminal: often enough that nobody thinks that it hangs, and a log of an
@@ -183,16 +184,11 @@ impl Observer for Bar {
     }
 }
 
-/// A flag that Ctrl-C sets: the campaign ends with what it has. A second Ctrl-C ends the process at once.
+/// A flag that a signal sets: the campaign ends with what it has.
 pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(Failure::internal)?;
+    on_signal(Exit::Interrupted, move || flag.store(true, Ordering::Relaxed))?;
     Ok(stop)
 }
 

@@ -217,12 +217,16 @@ impl Report<'_> {
     ) -> Result<(Exit, Results), Failure> {
         let Report { args, formats, .. } = self;
         let selection = &args.selection;
+        let mut interrupted = false;
         let mut summary = make_with(campaign, saved.map(Run::live), |stop, bar| {
-            Ok(match (source, journal) {
+            let summary = match (source, journal) {
                 (Source::Parts { parts, partial }, _) => campaign.merge(parts, partial, stop, bar)?,
                 (Source::Here(_), Some(journal)) => campaign.go_on(journal, stop, bar)?,
                 (Source::Here(_), None) => campaign.run(stop, bar)?,
-            })
+            };
+            // What `merge --partial` puts together is partial too.
+            interrupted = summary.partial && stop.load(Ordering::Relaxed);
+            Ok(summary)
         })?;
         near(&mut summary, campaign);
         summary.about.libraries = libraries();
@@ -252,7 +256,8 @@ impl Report<'_> {
             // If standard error is closed, a hint is lost, and nothing of the results.
             let _ = writeln!(io::stderr().lock(), "{note}");
         }
-        Ok((exit(&summary), Results::of(&summary)))
+        let exit = if interrupted { Exit::Interrupted } else { exit(&summary) };
+        Ok((exit, Results::of(&summary)))
     }
 }
 
@@ -428,11 +433,8 @@ fn allowed_violations(args: &RunArgs, chosen: &Chosen) -> Result<Option<AllowedV
     AllowedViolations::load(file, &known).map(Some).map_err(Failure::input)
 }
 
-/// The exit code for the results.
+/// The exit code for the results, partial or not.
 fn exit(summary: &Summary) -> Exit {
-    if summary.partial {
-        return Exit::Interrupted;
-    }
     let failed =
         |cell: &Cell| cell.met == Some(false) || (cell.expected.is_none() && !cell.violations.is_empty());
     let runs: u64 = summary.cells.iter().map(|cell| cell.runs).sum();

@@ -46,7 +46,10 @@ fn colour(asked: Colour, terminal: bool) -> bool {
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::internal(error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // A device that is full is the caller's to mend.
+            Err(Failure::Input(format!("cannot write to standard output: {error}")))
+        }
         _ => Ok(()),
     }
 }

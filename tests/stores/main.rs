@@ -4,4 +4,6 @@
 
 mod conformance;
 mod served;
+#[cfg(target_os = "linux")]
+mod served_hostile;
 mod served_standby;

@@ -23,8 +23,24 @@ impl Served {
         (0..10).find_map(|_| Served::start_on(free_port(), more)).expect("a server that is ready")
     }
 
-    fn start_on(port: u16, more: &[&str]) -> Option<Served> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_picklock"))
+    pub(super) fn start_on(port: u16, more: &[&str]) -> Option<Served> {
+        Served::start_as(Command::new(env!("CARGO_BIN_EXE_picklock")), port, more)
+    }
+
+    /// The same with at most so many file descriptors.
+    #[cfg(target_os = "linux")]
+    pub(super) fn start_with_descriptors(most: u32) -> Served {
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            &format!("ulimit -n {most} && exec \"$0\" \"$@\""),
+            env!("CARGO_BIN_EXE_picklock"),
+        ]);
+        Served::start_as(command, free_port(), &[]).expect("a server that is ready")
+    }
+
+    fn start_as(mut command: Command, port: u16, more: &[&str]) -> Option<Served> {
+        let mut child = command
             .args(["serve", "--quiet", "--port", &port.to_string()])
             .args(more)
             .stdin(Stdio::piped())
@@ -49,6 +65,26 @@ impl Served {
 
     pub(super) fn say(&mut self, line: &str) {
         writeln!(self.input, "{line}").unwrap();
+    }
+
+    /// Sends SIGTERM. The time until it has ended.
+    #[cfg(target_os = "linux")]
+    pub(super) fn end(&mut self) -> Duration {
+        let began = std::time::Instant::now();
+        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+        began.elapsed()
+    }
+
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The memory that it has now, in megabytes.
@@ -370,7 +406,7 @@ fn replies_that_are_not_read_take_their_size() {
 }
 
 /// A message of PostgreSQL's protocol, with its type unless it is the first of a connection.
-fn message(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
+pub(super) fn message(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
     let mut bytes: Vec<u8> = kind.into_iter().collect();
     bytes.extend((body.len() as u32 + 4).to_be_bytes());
     bytes.extend(body);

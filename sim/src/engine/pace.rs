@@ -6,7 +6,8 @@
 //!
 //! Left out on purpose: flow control. What a peer sends faster than its node reads is queued in memory.
 
-use std::future::{Future, pending};
+use std::fs::File;
+use std::future::{Future, pending, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -92,7 +93,7 @@ struct Hinge {
     open: watch::Sender<bool>,
 }
 
-/// How long to wait before a door is opened again that another process has taken meanwhile.
+/// How long to wait before a door is opened again that another process has taken meanwhile, and for a file descriptor.
 const RETRY: Duration = Duration::from_millis(100);
 
 /// Runs a world beside the real one until it is asked to stop.
@@ -153,7 +154,7 @@ pub(crate) async fn run(
 /// Lets real clients in while the door is open.
 async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace: Pace) {
     let Door { listener, mut moves, mut address, host, port } = door;
-    let mut listener = Some(listener);
+    let (mut listener, mut spare) = (Some(listener), spare_descriptor());
     loop {
         let accepted = async {
             match &listener {
@@ -180,10 +181,12 @@ async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace:
                 }
                 continue;
             }
-            accepted = accepted => {
-                // An accept fails for want of file descriptors, say: the next one may not.
-                let Ok(accepted) = accepted else { continue };
-                accepted
+            accepted = accepted => match accepted {
+                Ok(accepted) => accepted,
+                Err(_) => {
+                    refuse(listener.as_ref(), &mut spare).await;
+                    continue;
+                }
             }
         };
         let outside = outside.clone();
@@ -196,6 +199,25 @@ async fn keep(door: Door, mut opens: watch::Receiver<bool>, outside: Host, pace:
             }
         });
     }
+}
+
+/// A file descriptor that is given up to refuse clients when there is no other.
+fn spare_descriptor() -> Option<File> {
+    File::open("/dev/null").ok()
+}
+
+/// Refuses the clients that wait to be taken up, where the process has no file descriptor for them, and waits for one. An accept that
+/// fails leaves its client where it is: the next one would fail at once.
+async fn refuse(listener: Option<&TcpListener>, spare: &mut Option<File>) {
+    *spare = None;
+    for _ in 0..BACKLOG {
+        let next = |cx: &mut Context<'_>| Poll::Ready(listener.map(|listener| listener.poll_accept(cx)));
+        if !matches!(poll_fn(next).await, Some(Poll::Ready(Ok(_)))) {
+            break;
+        }
+    }
+    *spare = spare_descriptor();
+    tokio::time::sleep_until(Instant::now() + RETRY).await;
 }
 
 /// So many clients may have connected and not been taken up, as with a real server: beyond that the kernel lets them wait for seconds.

@@ -27,6 +27,7 @@ use tokio::sync::{Notify, mpsc};
 
 use super::args::time;
 use super::exit::{Exit, Failure};
+use super::interrupt::on_signal;
 use super::screen;
 use steering::Steering;
 use topology::{Kind, Server, Topology};
@@ -302,11 +303,10 @@ fn own_number() -> u64 {
 fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
     let stop = Arc::new(Notify::new());
     let notified = Arc::clone(&stop);
-    let handler = move || {
+    on_signal(Exit::Expected, move || {
         ending.store(true, Ordering::Relaxed);
         notified.notify_one();
-    };
-    ctrlc::set_handler(handler).map_err(Failure::internal)?;
+    })?;
     Ok(stop)
 }
 

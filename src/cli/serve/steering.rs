@@ -5,6 +5,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use picklock_model::text::nearest;
 use picklock_sim::live::LiveCommand;
@@ -27,6 +28,9 @@ const WORDS: [(&str, &str); 5] = [
 
 /// The longest line, in bytes.
 const LINE_MAX: u64 = 1_000;
+
+/// The time until a connection is accepted again after an error.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// The steering of a served world.
 #[derive(Clone)]
@@ -120,9 +124,11 @@ impl Steering {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
-                Ok((socket, _)) = listener.accept() => {
-                    connections.spawn(self.clone().converse(socket));
-                }
+                accepted = listener.accept() => match accepted {
+                    Ok((socket, _)) => drop(connections.spawn(self.clone().converse(socket))),
+                    // There is no file descriptor, say.
+                    Err(_) => tokio::time::sleep(RETRY).await,
+                },
                 Some(_) = connections.join_next() => {}
             }
         }

@@ -155,7 +155,7 @@ fn parts_of_different_campaigns_are_refused() {
         assert!(ended.stderr.contains(because), "{args:?}: {}", ended.stderr);
     }
     let ended = run_in(here.path(), &["merge", "a", "b", "--partial", "--format", "json"]);
-    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert_ne!(ended.code, Some(130), "nobody has interrupted it: {}", ended.stderr);
     assert!(ended.stdout.contains("\"partial\": true"));
 }
 

@@ -109,7 +109,7 @@ fn statements(levels: usize) -> Vec<String> {
         nest("1 order by (select ", "1", ")"),
         nest("1 limit (select ", "1", ")"),
         format!("select 1{}", repeat(" union select 1")),
-        format!("select 1 from (select 1) t{}", repeat(", (select 1 where false) t").replacen(", ", ", ", 1)),
+        format!("select 1 from (select 1) t{}", repeat(", (select 1 where false) t")),
         parts(levels),
         format!("create table deep (a int check ({}a > 0{}))", "(".repeat(levels), ")".repeat(levels)),
         format!("create table deep (a int, check (a > 0{}))", repeat(" and a > 0")),

@@ -10,6 +10,7 @@ mod hostile;
 mod lua;
 mod planned;
 mod real;
+mod real_patterns;
 mod replication;
 mod scripts;
 mod sessions;

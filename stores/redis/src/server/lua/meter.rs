@@ -4,6 +4,12 @@
 //! wait for it. Here such functions count what they do. A script that does more than its limit, or that its watch wants to be over,
 //! is stopped within the function as it is between two instructions.
 
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "the machine's time ends a run with an error, and decides nothing in it"
+)]
+
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -60,10 +66,6 @@ pub(super) fn begin(limit: Limit) {
     METER.set(Some(meter));
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the machine's time ends a run with an error, and decides nothing in it"
-)]
 fn now() -> Instant {
     Instant::now()
 }
