@@ -127,9 +127,11 @@ mod tests {
         let names = || ("x".to_owned(), "calm".to_owned());
         for (unfit, exit) in [(true, Exit::Usage), (false, Exit::Internal)] {
             let (design, scenario) = names();
-            assert_eq!(code(CampaignError::Check { design, scenario, source: source(unfit) }), exit);
+            let (source, replay) = (source(unfit), "picklock replay x calm 1".into());
+            let design = design.into();
+            assert_eq!(code(CampaignError::Check { design, scenario, source, replay }), exit);
             let (design, scenario) = names();
-            let error = CounterexampleError::Check { design, scenario, source: source(unfit) };
+            let error = CounterexampleError::Check { design, scenario, source: self::source(unfit) };
             assert_eq!(code(CampaignError::Counterexample(error)), exit);
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn of<'a>(
 /// The error of a campaign of a gate.
 pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heartbeat: &Heartbeat) -> GateError {
     match error {
-        CampaignError::Check { design, scenario, source } => {
+        CampaignError::Check { design, scenario, source, .. } => {
             let seen = heartbeat.panic(&scenario, &source);
             GateError::of(source, &design, &scenario, seen)
         }

@@ -123,3 +123,17 @@ fn a_reader_that_goes_away_is_no_error() {
     let head = shell(here.path(), "picklock list formats | head -n 1");
     assert_eq!((head.code, head.stdout.as_str(), head.stderr.as_str()), (Some(0), "formats:\n", ""));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_2_and_one_line() {
+    for args in [&["list"][..], &["--help"], &["completions", "bash"], &["replay", "single", "calm", "1"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = picklock(directory().path());
+        let ended = command.args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{args:?}: {stderr}");
+        let line = "picklock: cannot write to standard output: No space left on device (os error 28)\n";
+        assert_eq!(stderr, line, "{args:?}");
+    }
+}

@@ -69,6 +69,11 @@ impl Served {
 
     /// Sends SIGTERM. The time until it has ended.
     #[cfg(target_os = "linux")]
+    #[expect(
+        clippy::disallowed_types,
+        clippy::disallowed_methods,
+        reason = "a real process ends in real time"
+    )]
     pub(super) fn end(&mut self) -> Duration {
         let began = std::time::Instant::now();
         let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();

@@ -1,6 +1,8 @@
-//! `picklock serve` beside hostile clients: it ends in time whatever it does, and goes on with the others.
+//! `picklock serve` beside hostile clients: it ends in time whatever it does, and serves the others.
 //!
 //! The last test is a campaign for the night: it sends every topology much more than the tests of a change do.
+
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "real processes take real time")]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -273,7 +275,7 @@ const BEGINNINGS: [&[u8]; 16] = [
     b"",
 ];
 
-/// A message that begins like one of a protocol, or a deep one, and goes on with anything.
+/// A message that begins like one of a protocol, or a deep one, and continues with anything.
 fn hostile_message(random: &mut Random) -> Vec<u8> {
     let levels = random.below(30_000);
     let body = match random.below(8) {

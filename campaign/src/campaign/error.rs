@@ -9,14 +9,16 @@ use crate::determinism::DifferenceReport;
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
     /// A run could not be checked.
-    #[error("scenario `{scenario}`: {source}")]
+    #[error("scenario `{scenario}`: {source}{}", again(source, replay))]
     Check {
         /// The design's spelling.
-        design: String,
+        design: Box<str>,
         /// The scenario's name.
         scenario: String,
         /// The error of the run.
         source: CheckError,
+        /// The command that makes the run again.
+        replay: Box<str>,
     },
     /// A run was made twice, and was another one.
     #[error("{design} under {scenario}, seed {seed}, is not the same run twice:\n{difference}")]
@@ -33,6 +35,14 @@ pub enum CampaignError {
     /// A violation could not be reported.
     #[error(transparent)]
     Counterexample(#[from] CounterexampleError),
+}
+
+/// The line that shows a panic again. What cannot be tested fails in every run.
+fn again(error: &CheckError, replay: &str) -> String {
+    match error {
+        CheckError::Panicked(panicked) if !panicked.unfit => format!("\nreplay: {replay}"),
+        _ => String::new(),
+    }
 }
 
 /// An error that leaves a campaign that is made in parts without results.

@@ -81,9 +81,10 @@ impl<Error: From<CampaignError>> Making<'_, Error> {
         let failed = |source: CheckError| {
             self.observer.failed(&Failed { scenario: scenario.name(), seed, error: &source });
             CampaignError::Check {
-                design: pairing.name.clone(),
+                design: pairing.name.as_str().into(),
                 scenario: scenario.name().to_owned(),
                 source,
+                replay: self.campaign.replay_line(pairing, seed.0).into(),
             }
         };
         let run = probes.check(*engine, design, scenario, seed).map_err(failed)?;

@@ -146,10 +146,24 @@ fn the_failure_of_a_campaign_is_that_of_its_earliest_run_whatever_the_number_of_
             ..Campaign::new(vec![generous(), brittle.clone()], scenarios.clone(), 3..40)
         };
         let error = campaign.run(&AtomicBool::new(false), &Silent).unwrap_err();
-        let CampaignError::Check { design, scenario, source } = &error else { panic!("{error}") };
-        assert_eq!((design.as_str(), scenario.as_str()), ("brittle", scenarios[0].name()));
+        let CampaignError::Check { design, scenario, source, replay } = &error else { panic!("{error}") };
+        assert_eq!((&**design, scenario.as_str()), ("brittle", scenarios[0].name()));
         assert!(source.to_string().contains("seed 3: the lease table is full"), "{source}");
+        assert_eq!(**replay, format!("picklock replay brittle {scenario} 3"));
+        assert!(error.to_string().ends_with(&format!("\nreplay: {replay}")), "{error}");
     }
+}
+
+/// A store that fails is the error of a run as well, and no end of the process.
+#[test]
+fn a_store_that_panics_in_a_run_is_reported_with_its_seed() {
+    let server = |_| async { panic!("the table of the store is full") };
+    let broken = Design { name: "broken".into(), ..generous().on(Topology::independent(1), server) };
+    let calm = suite::named("calm", picklock_scenarios::testing::STORES).unwrap();
+    let campaign = Campaign::new(vec![broken], vec![calm], 3..40);
+    let error = campaign.run(&AtomicBool::new(false), &Silent).unwrap_err();
+    assert!(error.to_string().contains("seed 3: the table of the store is full"), "{error}");
+    assert!(error.to_string().ends_with("\nreplay: picklock replay broken calm 3"), "{error}");
 }
 
 /// The journal of a campaign of two designs, of several lines.

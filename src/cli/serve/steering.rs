@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use picklock_scenarios::faults::{self, Served};
 
@@ -127,7 +128,7 @@ impl Steering {
                 accepted = listener.accept() => match accepted {
                     Ok((socket, _)) => drop(connections.spawn(self.clone().converse(socket))),
                     // There is no file descriptor, say.
-                    Err(_) => tokio::time::sleep(RETRY).await,
+                    Err(_) => tokio::time::sleep_until(Instant::now() + RETRY).await,
                 },
                 Some(_) = connections.join_next() => {}
             }

@@ -19,7 +19,7 @@ fn node() -> Node {
     node
 }
 
-/// Runs a script on a thread with the stack of a worker. The reply, or `busy` for a script that was stopped.
+/// Runs a script on a thread with the stack of a thread of a campaign. The reply, or `busy` for a script that was stopped.
 fn run(script: &str) -> String {
     let script = script.to_owned();
     let thread = std::thread::Builder::new().stack_size(2 << 20);
