@@ -127,9 +127,10 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_device_is_2_and_one_line() {
+    let here = directory();
     for args in [&["list"][..], &["--help"], &["completions", "bash"], &["replay", "single", "calm", "1"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let mut command = picklock(directory().path());
+        let mut command = picklock(here.path());
         let ended = command.args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
         let stderr = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(2), "{args:?}: {stderr}");

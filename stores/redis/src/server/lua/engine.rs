@@ -16,8 +16,8 @@ use super::errors::{
     CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place, syntax_error,
     too_long,
 };
-use super::meter::{self, LOOK, Limit, MEMORY_MAX};
-use super::task::{self, Commands, with_task};
+use super::meter::{self, LOOK, Limit, MEMORY_MAX, kill};
+use super::task::{self, Commands};
 use super::{api, call, library, libs};
 use crate::protocol::resp::Reply;
 use crate::server::node::{Node, Script, Sha};
@@ -341,15 +341,6 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
         Ok(text) => Either::Left(text),
         Err(_) => Either::Right(LuaString::wrap(bytes)),
     }
-}
-
-/// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
-pub(super) fn kill(lua: &Lua) -> mlua::Result<VmState> {
-    let line = place(lua, ())?.unwrap_or(1);
-    // Even if no task is there to get the line, the script ends.
-    let _ = with_task(|task| task.stopped.get_or_insert(line).to_owned());
-    lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
-    Err(mlua::Error::runtime("Script killed by user with SCRIPT KILL."))
 }
 
 /// The reply to a script that failed with this table: its message, then where it was.

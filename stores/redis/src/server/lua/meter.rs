@@ -13,9 +13,10 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use mlua::Lua;
+use mlua::{HookTriggers, Lua, VmState};
 
-use super::engine::kill;
+use super::errors::place;
+use super::task::with_task;
 use crate::server::node::IsOver;
 
 /// The number of instructions after which the cost is looked at. One instruction may copy megabytes.
@@ -101,6 +102,15 @@ pub(super) fn spend(lua: &Lua, work: u64) -> mlua::Result<()> {
         kill(lua)?;
     }
     Ok(())
+}
+
+/// Ends a script that takes too long. From now on every instruction fails, so that no pcall can hold it up.
+pub(super) fn kill(lua: &Lua) -> mlua::Result<VmState> {
+    let line = place(lua, ())?.unwrap_or(1);
+    // Even if no task is there to get the line, the script ends.
+    let _ = with_task(|task| task.stopped.get_or_insert(line).to_owned());
+    lua.set_global_hook(HookTriggers::new().every_nth_instruction(1), |lua, _| kill(lua))?;
+    Err(mlua::Error::runtime("Script killed by user with SCRIPT KILL."))
 }
 
 impl Meter {
