@@ -26,6 +26,9 @@ const LITTLE_NS: u64 = 50_000;
 /// The most that it becomes.
 const MOST_LITTLE_NS: u64 = 1_000_000;
 
+/// The least time between two rings of a timer, each of which is a step of the world. A timer of a shorter interval rings for several.
+const LEAST_INTERVAL_NS: u64 = 500_000;
+
 pub(crate) fn is_wall(clock: i32) -> bool {
     matches!(
         clock,
@@ -135,7 +138,8 @@ impl Time {
             Deadline::Wall(_) => self.clock.wall_ns,
         };
         let (Deadline::Monotonic(due) | Deadline::Wall(due)) = next;
-        let times = (now - due).checked_div(interval).map_or(1, |more| more + 1);
+        let until = (now - due).max(if interval < LEAST_INTERVAL_NS { LEAST_INTERVAL_NS } else { 0 });
+        let times = until.checked_div(interval).map_or(1, |more| more + 1);
         let later = due.saturating_add(times.saturating_mul(interval));
         let later = match next {
             Deadline::Monotonic(_) => Deadline::Monotonic(later),
@@ -166,7 +170,7 @@ impl Time {
                 self.spins += SPINS;
                 page.allow();
             } else {
-                // The first look of this process, which mapped the page.
+                // The first look of this process: the next ones read the page.
                 let _ = caller.process().image.map(memory);
             }
         }
