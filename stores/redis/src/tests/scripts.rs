@@ -80,7 +80,10 @@ fn a_library_function_that_does_not_end_is_stopped() {
 
 #[test]
 fn a_script_has_an_amount_of_memory() {
+    let straight =
+        format!("local f, s = string[ARGV[1]], 'a' {} return #s", "s = f('%s%s', s, s) ".repeat(40));
     for script in [
+        &straight.replace("ARGV[1]", "'format'")[..],
         "return #string.rep('a', 2000000000)",
         "return #string.rep('abcdefgh', 2000000000)",
         "local s = 'a' while true do s = s .. s end",

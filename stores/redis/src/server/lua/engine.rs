@@ -104,9 +104,9 @@ pub(crate) fn run(
 ) -> Ending {
     let ended = with_engine(|engine| {
         let version = node.store.version;
-        let function = match code {
+        let (function, grows) = match code {
             Code::Script(script) => engine.compiled(script)?,
-            Code::Function(library, name) => engine.function(version, library, name)?,
+            Code::Function(library, name) => (engine.function(version, library, name)?, true),
         };
         let running = admit(code.flags(), node, read_only)?;
         let selected = node.store.selected;
@@ -114,6 +114,7 @@ pub(crate) fn run(
         let limit = Limit { steps: node.config.patience(node.endless), is_over: node.config.watch_script() };
         task::begin(node, commands, running);
         engine.become_version(version);
+        engine.limit_memory(grows);
         let result = engine.begin_to_count(limit).and_then(|()| match code {
             Code::Script(_) => engine.call(&function, keys, args),
             Code::Function(..) => engine.call_function(&function, keys, args),
@@ -164,7 +165,10 @@ struct Engine {
     /// Says to scripts what version of Redis this is, and which it said last.
     say_version: Function,
     version: Option<Version>,
-    compiled: BTreeMap<Sha, Function>,
+    /// The compiled scripts, and true for those that may take any amount of memory.
+    compiled: BTreeMap<Sha, (Function, bool)>,
+    /// True while the memory has a limit.
+    limited: bool,
     /// The globals that libraries see.
     library_globals: Table,
     /// Runs a function of a library with its keys and arguments, as `runner` does.
@@ -178,7 +182,6 @@ struct Engine {
 impl Engine {
     fn new() -> mlua::Result<Engine> {
         let lua = Lua::new_with(StdLib::TABLE | StdLib::STRING | StdLib::MATH, LuaOptions::default())?;
-        lua.set_memory_limit(MEMORY_MAX)?;
         let natives = lua.create_table()?;
         natives.raw_set("call", lua.create_function(call::call)?)?;
         natives.raw_set("pcall", lua.create_function(call::pcall)?)?;
@@ -199,6 +202,7 @@ impl Engine {
             say_version,
             version: None,
             compiled: BTreeMap::new(),
+            limited: false,
             library_globals,
             function_runner,
             loader,
@@ -206,7 +210,7 @@ impl Engine {
         })
     }
 
-    fn compiled(&mut self, script: &Script) -> Result<Function, Reply> {
+    fn compiled(&mut self, script: &Script) -> Result<(Function, bool), Reply> {
         if let Some(compiled) = self.compiled.get(&script.sha) {
             return Ok(compiled.clone());
         }
@@ -217,8 +221,9 @@ impl Engine {
         if self.compiled.len() >= COMPILED_MAX {
             self.compiled.clear();
         }
-        self.compiled.insert(script.sha, function.clone());
-        Ok(function)
+        let compiled = (function, grows(body));
+        self.compiled.insert(script.sha, compiled.clone());
+        Ok(compiled)
     }
 
     /// Compiles code that sees these globals, or says what is wrong with it.
@@ -239,6 +244,7 @@ impl Engine {
         let code = code.map_err(|text| failed(format!("ERR Error compiling function: {text}")))?;
         self.become_version(version);
         library::registered(|| {
+            self.limit_memory(true);
             meter::begin(Limit { steps: LOAD_STEPS, is_over: None });
             let failure = self.stop_after(LOAD_STEPS).and_then(|()| self.loader.call::<Option<String>>(code));
             self.lua.remove_global_hook();
@@ -326,6 +332,14 @@ impl Engine {
         })
     }
 
+    /// Gives the memory its limit, or takes it away: with one, everything that is made for a script takes a call that can fail.
+    fn limit_memory(&mut self, limited: bool) {
+        let limit = if limited { MEMORY_MAX } else { 0 };
+        if self.limited != limited && self.lua.set_memory_limit(limit).is_ok() {
+            self.limited = limited;
+        }
+    }
+
     /// Collects the garbage of a script that has left much, so that it counts for no later one.
     fn sweep(&self) {
         if self.lua.used_memory() > MEMORY_KEPT {
@@ -341,6 +355,28 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
         Ok(text) => Either::Left(text),
         Err(_) => Either::Right(LuaString::wrap(bytes)),
     }
+}
+
+/// True if a script may take more memory than a multiple of its own length: it repeats something, or reaches a library that makes
+/// values of others. It need not be exact: a script with such a word in a literal has a limit as well.
+fn grows(code: &[u8]) -> bool {
+    const WORDS: [&str; 14] = [
+        "..",
+        "while",
+        "for",
+        "repeat",
+        "function",
+        "load",
+        "string",
+        "table",
+        "_G",
+        "cjson",
+        "cmsgpack",
+        "struct",
+        ":",
+        "getmetatable",
+    ];
+    WORDS.iter().any(|word| memchr::memmem::find(code, word.as_bytes()).is_some())
 }
 
 /// The reply to a script that failed with this table: its message, then where it was.
