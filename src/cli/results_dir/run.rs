@@ -239,8 +239,10 @@ fn sweep(folder: &Path) -> Result<(), ResultsDirError> {
     Ok(())
 }
 
-/// The same in a results directory. A file that cannot be removed does no harm.
+/// The same in a results directory, in turn with others: the process that ends a run makes files here after the manifest, whose
+/// lock marks the run as alive, was replaced. A file that cannot be removed does no harm.
 fn sweep_dir(dir: &Path) {
+    let Some(_turn) = index::turn(dir) else { return };
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let Some(name) = entry.file_name().to_str().and_then(links::whose) else { continue };
         let folder = dir.join(name.to_string());

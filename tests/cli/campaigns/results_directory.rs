@@ -86,6 +86,22 @@ fn runs_that_end_at_once_are_all_in_the_index_and_shards_in_one_store_are_merged
 }
 
 #[test]
+fn what_a_process_makes_in_its_turn_is_not_taken_for_the_remains_of_a_killed_one() {
+    let here = directory();
+    let out = here.path().join("out");
+    assert_eq!(small(here.path(), &["--out", "out"]).code, Some(0));
+    let made = out.join(format!(".{}.index.html", folders(&out)[0].file_name().unwrap().to_str().unwrap()));
+    fs::write(&made, "half a page").unwrap();
+    let turn = fs::File::open(&out).unwrap();
+    turn.lock().unwrap();
+    assert_eq!(small(here.path(), &["--out", "out"]).code, Some(0));
+    assert!(made.exists(), "removed while another process had the turn");
+    turn.unlock().unwrap();
+    assert_eq!(small(here.path(), &["--out", "out"]).code, Some(0));
+    assert!(!made.exists(), "left behind");
+}
+
+#[test]
 fn a_run_can_be_looked_at_while_it_goes_on() {
     let here = directory();
     let mut command = picklock(here.path());
