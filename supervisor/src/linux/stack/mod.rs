@@ -17,18 +17,19 @@ mod metered;
 mod names;
 mod native;
 mod python;
+mod quiet;
 mod rules;
 mod source;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use syscalls::Sysno;
 
 use self::native::Native;
 use self::python::Python;
+use self::quiet::quietly;
 use self::source::Sources;
 use crate::Frame;
 use crate::linux::text::text_of;
@@ -85,7 +86,7 @@ impl Stacks {
         let Ok(program) = fs::read_link(format!("/proc/{pid}/exe")) else { return Vec::new() };
         // A process that runs another program has another reader.
         if self.readers.get(&pid).is_none_or(|(other, _)| *other != program) {
-            let made = catch_unwind(|| Reader::of(pid)).unwrap_or(Some(Reader::Failed));
+            let made = quietly(|| Reader::of(pid)).unwrap_or(Some(Reader::Failed));
             let Some(reader) = made else { return Vec::new() };
             if self.readers.len() >= READERS {
                 self.readers.clear();
@@ -93,8 +94,7 @@ impl Stacks {
             self.readers.insert(pid, (program, reader));
         }
         let Some((_, reader)) = self.readers.get_mut(&pid) else { return Vec::new() };
-        let read = catch_unwind(AssertUnwindSafe(|| reader.read(tid)));
-        let Ok(mut frames) = read else {
+        let Some(mut frames) = quietly(|| reader.read(tid)) else {
             *reader = Reader::Failed;
             return Vec::new();
         };
