@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use picklock_sim::family;
 use serde::Deserialize;
 
 const BUILTIN: &str = include_str!("../bugs.toml");
@@ -59,6 +60,13 @@ pub fn builtin() -> Vec<Bug> {
     entries.into_iter().map(bug).collect()
 }
 
+/// The invariant that the bug of a design is listed for; `None` for a design without a listed bug, and for a fixed version.
+#[must_use]
+pub fn listed_invariant(design: &str) -> Option<String> {
+    let is_it = |bug: &Bug| bug.name == family::name_of(design) && bug.twin != design;
+    builtin().into_iter().find(is_it).map(|bug| bug.invariant)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +85,14 @@ mod tests {
             );
             assert!(invariants::ALL.iter().any(|invariant| *invariant.name == bug.invariant), "{}", bug.name);
         }
+    }
+
+    #[test]
+    fn a_bug_has_its_invariant_and_its_twin_has_none() {
+        let of = |design: &str| listed_invariant(design);
+        assert_eq!(of("redisson-597").as_deref(), Some("continuity"));
+        assert_eq!(of("redisson-2172{fixed=yes}"), None);
+        assert_eq!(of("reentrant"), None);
     }
 
     #[test]

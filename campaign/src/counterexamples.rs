@@ -15,6 +15,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::family;
 
 use crate::ablation;
+use crate::bugs;
 use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing, Reported};
@@ -152,7 +153,7 @@ fn groups(cells: &[Cell], which: Reported) -> Vec<Group> {
         for seed in seeds {
             let of_seed = results.violations.iter().filter(|(_, violation)| violation.first_seed == seed);
             let mut invariants: Vec<String> = of_seed.map(|(name, _)| name.clone()).collect();
-            most_serious_first(&mut invariants);
+            in_order(&results.design, &mut invariants);
             let expected = invariants.iter().all(|name| results.allows(name));
             let family = family::name_of(&results.design);
             let known = ways.entry(family).or_default();
@@ -208,7 +209,7 @@ fn report_group(
         let (small, replay, cut_short) = if let Some(whole) = &whole {
             let limit = Limit::of(patience);
             let reduced = shrink::shrink_within(campaign.engine, design, &plan, &worst, &limit);
-            let shrinking = shrinking(whole, Some(&worst), reduced.cut_short);
+            let shrinking = shrinking(design, whole, Some(&worst), reduced.cut_short);
             (reduced.plan, format!("{line}{shrinking}"), reduced.cut_short.is_some())
         } else {
             (plan.clone(), line, false)
@@ -235,7 +236,7 @@ fn report_group(
             || campaign.shrink && ablation.as_ref().is_none_or(|ablation| ablation.cut_short);
         let mut story_of_run = Story { ablation, ..story(design, scenario, &run, replay) };
         if let Some(whole) = &whole {
-            story_of_run.lead_with(leading(whole, &worst));
+            story_of_run.lead_with(leading(design, whole, &worst));
         }
         let story = Arc::new(story_of_run);
         for (at, invariant) in shown.into_iter().enumerate() {
@@ -260,30 +261,47 @@ fn report_group(
     Ok(found)
 }
 
-/// The invariant that a run is reduced to if none is named; `None` if it violates none.
+/// The invariant that a run is reduced to if none is named: that of a rebuilt bug if the run violates it, otherwise the most
+/// serious one. `None` if it violates none.
 #[must_use]
-pub fn reduced_to(run: &Checked) -> Option<String> {
+pub fn reduced_to(design: &Design, run: &Checked) -> Option<String> {
     let mut violated = run.violated();
-    most_serious_first(&mut violated);
+    in_order(&design.name, &mut violated);
     violated.into_iter().next()
+}
+
+/// Puts the invariant of a rebuilt bug first, and the others in the [order of seriousness](most_serious_first).
+fn in_order(design: &str, invariants: &mut [String]) {
+    most_serious_first(invariants);
+    if let Some(own) = bugs::listed_invariant(design) {
+        invariants.sort_by_key(|invariant| *invariant != own);
+    }
 }
 
 /// The further options of a line that replays a run, so that it shows the run reduced to this invariant, and as far as it was
 /// when the time was over.
 #[must_use]
-pub fn shrinking(whole: &Checked, invariant: Option<&str>, cut_short: Option<u32>) -> String {
+pub fn shrinking(
+    design: &Design,
+    whole: &Checked,
+    invariant: Option<&str>,
+    cut_short: Option<u32>,
+) -> String {
     let how_far = cut_short.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
-    match invariant.map(|named| leading(whole, named)) {
-        Some(named) if !named.is_empty() => format!(" --shrink={named}{how_far}"),
-        _ => format!(" --shrink{how_far}"),
+    let default = reduced_to(design, whole);
+    match invariant.filter(|named| default.as_deref() != Some(*named)) {
+        Some(named) => format!(" --shrink={named}{how_far}"),
+        None => format!(" --shrink{how_far}"),
     }
 }
 
-/// The leading invariant of the story of a run reduced to `invariant`, if that is another than the first by number: one that
-/// the run is not reduced to unless it is named. Empty if there is none.
+/// The leading invariant of the story of a run reduced to `invariant`, if that is another than the first by number: that of a
+/// rebuilt bug, and one that the run is not reduced to unless it is named. Empty if there is none.
 #[must_use]
-pub fn leading<'a>(whole: &Checked, invariant: &'a str) -> &'a str {
-    if reduced_to(whole).as_deref() == Some(invariant) { "" } else { invariant }
+pub fn leading<'a>(design: &Design, whole: &Checked, invariant: &'a str) -> &'a str {
+    let own = bugs::listed_invariant(&design.name);
+    let is_default = reduced_to(design, whole).as_deref() == Some(invariant);
+    if is_default && own.as_deref() != Some(invariant) { "" } else { invariant }
 }
 
 fn keep(

@@ -54,7 +54,8 @@ pub(crate) struct ReplayArgs {
     /// Show each event, not only those that matter to the violation
     #[arg(long)]
     pub(crate) full: bool,
-    /// Shrink the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most serious violation
+    /// Shrink the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most
+    /// serious violation, or of the one that a rebuilt bug is listed for
     #[arg(
         long,
         value_name = "INVARIANT",
@@ -181,8 +182,8 @@ fn options(args: &ReplayArgs, engine: Engine) -> check::Options {
 fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failure> {
     let Some(asked) = &args.shrink else { return Ok(replayed) };
     let named = (!asked.is_empty()).then_some(asked.as_str());
-    let Some(invariant) = named.map(str::to_owned).or_else(|| counterexamples::reduced_to(&replayed.run))
-    else {
+    let default = || counterexamples::reduced_to(&replayed.design, &replayed.run);
+    let Some(invariant) = named.map(str::to_owned).or_else(default) else {
         replayed.notes.push("nothing to shrink: no invariant is violated".to_owned());
         return Ok(replayed);
     };
@@ -210,9 +211,19 @@ fn reduced(args: &ReplayArgs, mut replayed: Replayed) -> Result<Replayed, Failur
     let how_far = tries.map(|tries| format!(" --shrink-tries {tries}")).unwrap_or_default();
     match named {
         Some(named) => replayed.line.push_str(&format!(" --shrink={named}{how_far}")),
-        None => replayed.line.push_str(&counterexamples::shrinking(&replayed.run, Some(&invariant), tries)),
+        None => {
+            let (design, run) = (&replayed.design, &replayed.run);
+            let shrinking = counterexamples::shrinking(design, run, Some(&invariant), tries);
+            replayed.line.push_str(&shrinking);
+        }
     }
-    replayed.leading = named.map(str::to_owned);
+    replayed.leading = match named {
+        Some(named) => Some(named.to_owned()),
+        None => {
+            let leading = counterexamples::leading(&replayed.design, &replayed.run, &invariant);
+            (!leading.is_empty()).then(|| leading.to_owned())
+        }
+    };
     if let Some(tries) = reduced.cut_short {
         replayed.notes.push(format!(
             "reduced only in part: the {:?} of --shrink-budget were over after {tries} candidates; \

@@ -147,7 +147,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     let run = check::check(check::Options::from(Engine::Event).with_wire(), &cell.design, plan).unwrap();
     let others: Vec<_> = picklock_impls::families().iter().map(|family| family.design()).collect();
     let mut story = counterexamples::story(&cell.design, cell.scenario.name(), &run, String::new());
-    story.lead_with(counterexamples::leading(whole, invariant));
+    story.lead_with(counterexamples::leading(&cell.design, whole, invariant));
     story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others, &Patience::default()));
     let page = timeline::render(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
     let mut wrong = story_page::faults(&story, &cell.design, &page);
