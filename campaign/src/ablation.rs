@@ -5,11 +5,12 @@
 //! its faults make no difference to that design, the run proves nothing about it.
 
 use picklock_model::plan::Plan;
-use picklock_sim::design::Design;
+use picklock_sim::design::{Condition, Design};
 use picklock_sim::engine::Engine;
 use picklock_sim::lock::Belief;
 
 use crate::check::{self, Checked};
+use crate::expect::Expectations;
 use crate::patience::Patience;
 use crate::story::{Ablation, Elsewhere, Part, Without};
 use picklock_scenarios::workloads;
@@ -19,8 +20,9 @@ const PARTS: usize = 32;
 /// Other designs that are tried at most.
 const DESIGNS: usize = 15;
 
-/// Tries what the violations of a run depend on, as far as the time goes. `others` are designs to compare with; those that do not
-/// stand on the same servers are passed over.
+/// Tries what the violations of a run depend on, as far as the time goes. `others` are designs to compare with. Skips controls,
+/// designs on other servers, designs that break without a fault, and designs that a dead holder blocks permanently: none of them is
+/// advice.
 #[must_use]
 pub fn of(
     engine: Engine,
@@ -77,14 +79,37 @@ fn elsewhere(
     patience: &Patience,
 ) -> Vec<Elsewhere> {
     let violated = run.violated();
+    let expectations = Expectations::builtin();
     let tried = |other: Design| {
+        if breaks_without_faults(engine, &expectations, &other, &run.plan) {
+            return None;
+        }
         let run = check::check(engine, &other, run.plan.clone()).ok()?;
         let judged = violated.iter().all(|name| run.judges(name));
         let inconclusive = run.inconclusive.is_some() || !judged;
         Some(Elsewhere { design: other.name.to_string(), violated: run.violated(), inconclusive })
     };
-    let comparable = others.iter().filter_map(|other| standing_alike(design, other, &run.plan));
+    let comparable = others.iter().filter(|other| is_advisable(other));
+    let comparable = comparable.filter_map(|other| standing_alike(design, other, &run.plan));
     comparable.take(DESIGNS).take_while(|_| !patience.is_over()).filter_map(tried).collect()
+}
+
+/// True for a design that a reader may choose instead: a control stands on no store, and a dead holder of a design without
+/// leases blocks the others permanently.
+fn is_advisable(design: &Design) -> bool {
+    design.store.is_some() && design.survives.has(Condition::HolderDead)
+}
+
+/// True if a design violates something although no fault hits: in this plan without its injections, or in a longer run, as
+/// reviewed. A plan without injections is itself the trouble, such as long work.
+fn breaks_without_faults(engine: Engine, expectations: &Expectations, design: &Design, plan: &Plan) -> bool {
+    let expected = expectations.cell(&design.name, "calm");
+    if expected.is_some_and(|expected| !expected.violated.is_empty()) {
+        return true;
+    }
+    let fault_free = Plan { injections: Vec::new(), ..plan.clone() };
+    !plan.injections.is_empty()
+        && check::check(engine, design, fault_free).is_ok_and(|run| run.violations().next().is_some())
 }
 
 /// The other design on servers such as the first one has; `None` if it stands on others, or cannot do what the plan asks
@@ -128,6 +153,7 @@ mod tests {
     fn generous(name: &str, stores: u32) -> Design {
         Design::new(name, |_| async { Ok(Client::lock(Generous)) })
             .on(Topology::independent(stores), |_| async {})
+            .surviving([Condition::HolderDead])
     }
 
     #[test]
@@ -140,7 +166,15 @@ mod tests {
         scenario.set("sections=1").unwrap();
         let run = check::seed(Engine::Event, &design, &scenario, Seed(7)).unwrap();
         assert!(run.violates("mutual-exclusion"));
-        let others = [generous("alike", 1), generous("three-stores", 3), design.clone()];
+        let control = Design::new("control", |_| async { Ok(Client::lock(Generous)) });
+        let others = [
+            generous("alike", 1),
+            generous("three-stores", 3),
+            generous("advisory-pooled", 1),
+            generous("blocking", 1).surviving([]),
+            control.surviving([Condition::HolderDead]),
+            design.clone(),
+        ];
         let ablation = of(Engine::Event, &design, &run, &others, &Patience::default());
         assert!(!ablation.cut_short);
         let late = of(Engine::Event, &design, &run, &others, &Patience::of(Some(std::time::Duration::ZERO)));
