@@ -16,6 +16,12 @@ use crate::summary::Confirmed;
 /// How many runs there are, unless another number is asked for.
 pub const NETWORKS: u32 = 16;
 
+/// How many of them a slow run is tried on before anything is reduced.
+pub(crate) const FEW: u32 = 3;
+
+/// A run is slow if there is no time for this number of them: reducing it may take as many.
+const SLOW: u32 = 400;
+
 /// The plans of its runs.
 #[derive(Debug)]
 pub struct Confirmation {
@@ -49,19 +55,41 @@ impl Confirmation {
         invariants: &[String],
         patience: &Patience,
     ) -> Option<Vec<Confirmed>> {
-        let mut counts = vec![Confirmed::default(); invariants.len()];
-        for (k, plan) in self.plans.into_iter().enumerate() {
-            if patience.is_over() {
-                return (k > 0).then_some(counts);
-            }
+        let mut counts = None;
+        for plan in self.plans {
+            let Some(run) = patience.run(|| check::check(engine, design, plan)) else { break };
+            let counts = counts.get_or_insert_with(|| vec![Confirmed::default(); invariants.len()]);
             counts.iter_mut().for_each(|count| count.of += 1);
             // A run that fails on the other engine shows nothing, and is counted as such.
-            let Ok(run) = check::check(engine, design, plan) else { continue };
+            let Ok(run) = run else { continue };
             for (count, invariant) in counts.iter_mut().zip(invariants) {
                 count.seen += u32::from(run.violates(invariant));
             }
         }
-        Some(counts)
+        counts
+    }
+
+    /// The same on a few networks for a slow run; `None` for a fast one, which is confirmed once it is reduced.
+    pub(crate) fn count_of_slow(
+        plan: &Plan,
+        engine: Engine,
+        design: &Design,
+        invariants: &[String],
+        patience: &Patience,
+    ) -> Option<Vec<Confirmed>> {
+        let count = |plans| Confirmation { plans }.count(engine, design, invariants, patience);
+        let mut plans = Confirmation::on_networks(plan, FEW).plans;
+        let rest = plans.split_off(1);
+        let first = count(plans)?;
+        if patience.affords(SLOW) {
+            return None;
+        }
+        let Some(rest) = count(rest) else { return Some(first) };
+        let sum = |(one, other): (&Confirmed, &Confirmed)| Confirmed {
+            seen: one.seen + other.seen,
+            of: one.of + other.of,
+        };
+        Some(first.iter().zip(&rest).map(sum).collect())
     }
 
     /// In how many of them each of the violations is seen.

@@ -20,7 +20,7 @@ use crate::campaign::observer::{Observer, RanOut};
 use crate::campaign::parallel::in_parallel;
 use crate::campaign::request::{Campaign, Pairing, Reported};
 use crate::check::{self, CheckError, Checked};
-use crate::confirmation::{Confirmation, NETWORKS};
+use crate::confirmation::{Confirmation, FEW, NETWORKS};
 use crate::files::{remedy, write_whole};
 use crate::patience::Patience;
 use crate::shrink::{self, Limit};
@@ -65,7 +65,8 @@ pub(crate) fn all(
     let all = groups.iter().map(Group::size).sum();
     observer.reporting(all);
     let patience = Patience::of(campaign.shrink_budget);
-    let (begun, in_part) = (AtomicU64::new(0), AtomicU64::new(0));
+    let early = confirmed_early(campaign, pairings, &groups, stop, &patience);
+    let (reported, in_part) = (AtomicU64::new(0), AtomicU64::new(0));
     let next = AtomicUsize::new(0);
     let found = Mutex::new((Vec::new(), None));
     in_parallel(campaign.jobs, || {
@@ -73,22 +74,23 @@ pub(crate) fn all(
             && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
             && !patience.is_over()
         {
-            begun.fetch_add(group.size(), Ordering::Relaxed);
             let outcome = report_group(campaign, &pairings[group.cell], group, &patience, observer);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
                 Ok(stories) => {
                     let parts = stories.iter().filter(|story| story.in_part).count() as u64;
                     in_part.fetch_add(parts, Ordering::Relaxed);
+                    reported.fetch_add(stories.len() as u64, Ordering::Relaxed);
                     found.0.extend(stories.into_iter().map(|story| (group.cell, story)));
                 }
                 Err(error) => drop(found.1.get_or_insert(error)),
             }
         }
     });
-    if patience.was_lost() {
-        let unreduced = all - begun.into_inner();
-        observer.ran_out(&RanOut { all, unreduced, in_part: in_part.into_inner() });
+    let in_part = in_part.into_inner();
+    if patience.was_lost() || in_part > 0 {
+        let unreduced = all.saturating_sub(reported.into_inner());
+        observer.ran_out(&RanOut { all, unreduced, in_part });
     }
     let (found, error) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     for (cell, one) in found {
@@ -99,7 +101,46 @@ pub(crate) fn all(
             violation.story = Some(one.story);
         }
     }
+    for (cell, invariant, confirmed) in early {
+        if let Some(violation) = cells[cell].violations.get_mut(&invariant) {
+            violation.confirmed.get_or_insert(confirmed);
+        }
+    }
     error.map_or(Ok(()), Err)
+}
+
+/// Tries the violations of slow programs on a few networks of the second engine, before reducing takes the time: a violation that is
+/// then reported as it was found has been seen there or not. Returns cell, invariant and count of each.
+fn confirmed_early(
+    campaign: &Campaign<'_>,
+    pairings: &[Pairing<'_>],
+    groups: &[Group],
+    stop: &AtomicBool,
+    patience: &Patience,
+) -> Vec<(usize, String, Confirmed)> {
+    let of_program =
+        |group: &&Group| pairings[group.cell].design.as_ref().is_ok_and(|design| !design.parts.is_empty());
+    let groups: Vec<&Group> = groups.iter().filter(of_program).filter(|_| campaign.confirm).collect();
+    let (next, counted) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    in_parallel(campaign.jobs, || {
+        while !stop.load(Ordering::Relaxed)
+            && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            let pairing = &pairings[group.cell];
+            let Ok(design) = &pairing.design else { continue };
+            // An error is reported when the run is made again.
+            let Some(Ok(drawn)) = patience.run(|| check::draw(design, pairing.scenario, Seed(group.seed)))
+            else {
+                continue;
+            };
+            let (plan, names) = (&drawn.plan, &group.invariants);
+            let counts = Confirmation::count_of_slow(plan, Engine::TURMOIL, design, names, patience);
+            let of = |(name, count): (&String, Confirmed)| (group.cell, name.clone(), count);
+            let mut all = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extend(names.iter().zip(counts.into_iter().flatten()).map(of));
+        }
+    });
+    counted.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Violations of one cell that were first seen under the same seed: most often one mishap with several consequences,
@@ -200,14 +241,19 @@ fn report_group(
     };
     let plan = check::draw(design, pairing.scenario, Seed(group.seed)).map_err(failed)?.plan;
     // What is reported as it was found is not compared with the whole run: a run of a program may take long.
-    let whole = campaign.shrink.then(|| check::check(campaign.engine, design, plan.clone()));
-    let whole = whole.transpose().map_err(failed)?;
+    let whole = || patience.run(|| check::check(campaign.engine, design, plan.clone()));
+    let whole = campaign.shrink.then(whole).flatten().transpose().map_err(failed)?;
+    if campaign.shrink && whole.is_none() {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     let mut rest = group.invariants.clone();
-    while let Some(worst) = rest.first().cloned() {
+    while let Some(worst) = rest.first().cloned().filter(|_| found.is_empty() || !patience.is_over()) {
         let line = campaign.replay_line(pairing, group.seed);
         let (small, replay, cut_short) = if let Some(whole) = &whole {
-            let limit = Limit::of(patience);
+            // Once it is reduced, the run is made again and tried on a few networks.
+            let before = patience.without(1 + FEW);
+            let limit = Limit::of(&before);
             let reduced = shrink::shrink_within(campaign.engine, design, &plan, &worst, &limit);
             let shrinking = shrinking(design, whole, Some(&worst), reduced.cut_short);
             (reduced.plan, format!("{line}{shrinking}"), reduced.cut_short.is_some())

@@ -106,7 +106,10 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn smallest(&mut self, plan: &Plan) -> Plan {
-        self.robust = self.is_robust(plan);
+        match self.is_robust(plan) {
+            Some(robust) => self.robust = robust,
+            None => return plan.clone(),
+        }
         let mut best = plan.clone();
         loop {
             let before = best.clone();
@@ -214,38 +217,56 @@ impl Search<'_> {
         if candidate == *best || self.is_over() {
             return;
         }
-        self.tries += 1;
         if self.refused.contains(&candidate) {
+            self.tries += 1;
             return;
         }
-        if self.shows(&candidate) {
-            let robust = self.is_robust(&candidate);
-            if robust || !self.robust {
+        // A candidate that the time did not suffice for is not counted: the counted ones tried again give the same plan.
+        let Some(robust) = self.shown_and_robust(&candidate) else { return };
+        self.tries += 1;
+        match robust {
+            Some(robust) if robust || !self.robust => {
                 *best = candidate;
                 self.robust = robust;
-                return;
+            }
+            _ => self.refused.push(candidate),
+        }
+    }
+
+    /// Whether a candidate that shows the violation does so under most networks; `Some(None)` if it does not show it, `None` if
+    /// the time was over.
+    #[expect(clippy::option_option, reason = "the two absences are different answers")]
+    fn shown_and_robust(&mut self, candidate: &Plan) -> Option<Option<bool>> {
+        match self.shows(candidate)? {
+            true => self.is_robust(candidate).map(Some),
+            false => Some(None),
+        }
+    }
+
+    /// Whether the violation is seen under most networks; `None` if the time was over.
+    fn is_robust(&mut self, plan: &Plan) -> Option<bool> {
+        let (mut shown, mut missed) = (0, 0);
+        for k in 0..NETWORKS {
+            if missed > NETWORKS - ENOUGH {
+                return Some(false);
+            }
+            match self.shows(&on_network(plan, k))? {
+                true => shown += 1,
+                false => missed += 1,
+            }
+            if shown >= ENOUGH {
+                return Some(true);
             }
         }
-        self.refused.push(candidate);
+        Some(false)
     }
 
-    fn is_robust(&self, plan: &Plan) -> bool {
-        let (mut shown, mut missed) = (0, 0);
-        (0..NETWORKS).any(|k| {
-            if missed > NETWORKS - ENOUGH {
-                return false;
-            }
-            if self.shows(&on_network(plan, k)) {
-                shown += 1;
-            } else {
-                missed += 1;
-            }
-            shown >= ENOUGH
-        })
-    }
-
-    fn shows(&self, plan: &Plan) -> bool {
-        check::shows(self.engine, self.design, plan, self.invariant).unwrap_or(false)
+    /// Whether a run of the plan shows the violation; `None` if the time was over.
+    fn shows(&mut self, plan: &Plan) -> Option<bool> {
+        let run = || check::shows(self.engine, self.design, plan, self.invariant).unwrap_or(false);
+        let shown = self.limit.patience.run(run);
+        self.cut_short = self.cut_short || shown.is_none();
+        shown
     }
 }
 

@@ -125,7 +125,8 @@ pub struct Violation {
     /// The file that holds the reduced run, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repro: Option<PathBuf>,
-    /// How often the reduced run was seen on the second engine; absent if that was not asked.
+    /// How often the reduced run was seen on the second engine, or the run as it was found, if the time was over before it was
+    /// reduced; absent if that was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<Confirmed>,
     /// How often it was seen with real servers; absent if there were none, or it is judged by records that these do not show.

@@ -2,8 +2,10 @@
 
 use std::num::NonZero;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use picklock_model::ids::Key;
+use picklock_model::repro::Part;
 use picklock_model::seed::Seed;
 use picklock_sim::design::{Design, Topology};
 use picklock_sim::host::Host;
@@ -238,4 +240,37 @@ fn a_journal_that_was_cut_anywhere_goes_on_after_its_last_whole_line() {
             left.len() >= whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)
         );
     }
+}
+
+/// A program whose runs take some time of the machine: each of its clients takes 20 ms to begin.
+fn slow() -> Design {
+    let design = Design::new("slow", |context| async move {
+        std::thread::sleep(Duration::from_millis(20));
+        Ok(Client::lock(Generous(context.host)))
+    });
+    design.made_of(vec![Part { file: "slow".to_owned(), digest: String::new() }])
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a budget is time of the machine")]
+fn violations_of_a_slow_program_are_confirmed_before_they_are_reduced_and_the_budget_is_kept() {
+    let scenarios = ["calm", "long-work"].map(|name| suite::named(name, &[]).unwrap());
+    let mut campaign = Campaign::new(vec![slow()], scenarios.to_vec(), 0..1);
+    campaign.reported = Reported::All;
+    campaign.confirm = true;
+    let budget = Duration::from_secs(5);
+    campaign.shrink_budget = Some(budget);
+    let stop = AtomicBool::new(false);
+    let made = campaign.make(&stop, &Silent).unwrap();
+    let began = std::time::Instant::now();
+    let summary = campaign.report(&made, &stop, &Silent).unwrap();
+    let took = began.elapsed();
+    let violations: Vec<_> = summary.cells.iter().flat_map(|cell| cell.violations.values()).collect();
+    assert!(violations.len() > 1);
+    for violation in violations {
+        let confirmed = violation.confirmed.unwrap();
+        assert!(confirmed.of > 0 && confirmed.seen > 0, "{confirmed:?}");
+    }
+    // A machine with other work to do may take longer for one run.
+    assert!(took < budget + Duration::from_secs(5), "{took:?}");
 }
