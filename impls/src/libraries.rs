@@ -22,6 +22,51 @@ pub const LIBRARIES: &[(&str, &str)] = &[
     ("client-go leader election", "lease-object"),
 ];
 
+/// Further products that a user may name, and the design that models each of them.
+const PRODUCTS: &[(&str, &str)] = &[
+    ("bsm/redislock", "single"),
+    ("redis-semaphore", "watchdog"),
+    ("Spring Integration RedisLockRegistry", "single"),
+    ("Redisson RFairLock", "fair"),
+    ("Redisson RReadWriteLock", "read-write"),
+    ("Redisson RPermitExpirableSemaphore", "permits"),
+    ("Redisson RedissonRedLock", "redlock-multi"),
+    ("ShedLock JdbcTemplateLockProvider", "lease-row"),
+    ("ShedLock RedisLockProvider", "single"),
+    ("etcd concurrency.Election", "etcd-election"),
+    ("go-zookeeper", "zookeeper"),
+    ("pg_advisory_lock", "advisory"),
+    ("pg_try_advisory_lock", "advisory"),
+    ("pgbouncer", "advisory-pooled"),
+    ("SELECT FOR UPDATE", "row-lock"),
+];
+
+/// Words that many names share: none of them alone names a product.
+const COMMON: [&str; 8] = ["lock", "set", "px", "del", "api", "leader", "election", "script"];
+
+/// The designs that model the product of a name: its full name, one word of it (`redsync`, `RLock`), or the end of an import path
+/// (`github.com/bsm/redislock`). Empty for an unknown name.
+#[must_use]
+pub fn named(name: &str) -> Vec<&'static str> {
+    let (asked, end) = (plain(name), plain(name.rsplit('/').next().unwrap_or(name)));
+    let is_it = |product: &str| {
+        let words = product.split([' ', '/']).map(plain).filter(|word| !COMMON.contains(&word.as_str()));
+        plain(product) == asked || words.into_iter().any(|word| word == asked || word == end)
+    };
+    let mut designs = Vec::new();
+    for (product, design) in LIBRARIES.iter().chain(PRODUCTS) {
+        if !product.contains('+') && is_it(product) && !designs.contains(design) {
+            designs.push(design);
+        }
+    }
+    designs
+}
+
+/// The letters and digits of a name in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 /// The libraries that implement a design as it is spelled.
 pub fn of(design: &str) -> impl Iterator<Item = &'static str> {
     LIBRARIES.iter().filter(move |(_, of)| *of == design).map(|(library, _)| *library)
@@ -33,8 +78,32 @@ mod tests {
 
     #[test]
     fn each_library_stands_for_a_design_that_there_is() {
-        for (library, design) in LIBRARIES {
+        for (library, design) in LIBRARIES.iter().chain(PRODUCTS) {
             assert!(crate::design(design).is_ok(), "{library}: {design}");
+        }
+    }
+
+    #[test]
+    fn a_product_is_found_by_its_names() {
+        for (name, designs) in [
+            ("redislock", &["single"][..]),
+            ("github.com/bsm/redislock", &["single"]),
+            ("redsync", &["redlock"]),
+            ("go-redsync/redsync", &["redlock"]),
+            ("redis-py", &["single"]),
+            ("RLock", &["reentrant"]),
+            ("redisson", &["reentrant", "fair", "read-write", "permits", "redlock-multi"]),
+            ("shedlock", &["lease-row", "single"]),
+            ("clientv3", &["etcd"]),
+            ("kazoo", &["zookeeper"]),
+            ("InterProcessMutex", &["curator"]),
+            ("pg_advisory_lock", &["advisory"]),
+            ("pgbouncer", &["advisory-pooled"]),
+            ("lock", &[]),
+            ("redlok", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(named(name), designs, "{name}");
         }
     }
 }

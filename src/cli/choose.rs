@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use picklock_impls::libraries;
 use picklock_model::text::nearest;
 use picklock_programs::{Program, servers};
 use picklock_scenarios::scenario::{Scenario, is_up_to_the_client, set_each};
 use picklock_scenarios::suite;
-use picklock_sim::design::Design;
+use picklock_sim::design::{Design, SpellingError};
 use picklock_sim::param::Value;
 use picklock_sim::span::Span;
 
@@ -42,9 +43,21 @@ pub(crate) fn design(name: &str) -> Result<Design, Failure> {
     if Program::is_one(name) {
         return name.parse::<Program>().and_then(|program| program.design()).map_err(Failure::input);
     }
-    picklock_impls::design(name).map_err(|error| match suite::named(name, &picklock_stores::params()) {
-        Some(_) => Failure::Input(format!("{error} (`{name}` is a scenario)")),
-        None => Failure::input(error),
+    picklock_impls::design(name).map_err(|error| match &error {
+        SpellingError::Unknown { name, .. } => unknown(name, &error),
+        _ => Failure::input(error),
+    })
+}
+
+/// The answer to the name of no design: the design that models the product of this name, otherwise a similar name.
+fn unknown(name: &str, error: &SpellingError) -> Failure {
+    let models: Vec<String> = libraries::named(name).iter().map(|design| format!("`{design}`")).collect();
+    let is_scenario = suite::named(name, &picklock_stores::params()).is_some();
+    Failure::Input(match models.as_slice() {
+        [] if is_scenario => format!("{error} (`{name}` is a scenario)"),
+        [] => error.to_string(),
+        [design] => format!("there is no design `{name}`; the design {design} models its lock"),
+        all => format!("there is no design `{name}`; the designs {} model its locks", all.join(", ")),
     })
 }
 

@@ -59,3 +59,22 @@ fn the_options_of_a_run_stand_in_groups() {
     let plain = help.split_once("\nOptions:\n").unwrap().1.split("\n\n").next().unwrap();
     assert!(plain.matches("--").count() <= 2, "outside of the groups: {plain}");
 }
+
+#[test]
+fn the_name_of_a_library_is_answered_with_its_design() {
+    for (name, design) in [
+        ("redislock", "`single`"),
+        ("redsync", "`redlock`"),
+        ("kazoo", "`zookeeper`"),
+        ("ShedLock", "`lease-row`"),
+        ("pg_advisory_lock", "`advisory`"),
+        ("pgbouncer", "`advisory-pooled`"),
+    ] {
+        let ended = run(&["run", "--design", name]);
+        assert_eq!(ended.code, Some(2), "{name}");
+        let answer = format!("there is no design `{name}`; the design");
+        assert!(ended.stderr.contains(&answer) && ended.stderr.contains(design), "{}", ended.stderr);
+    }
+    let slip = run(&["run", "--design", "redlok"]).stderr;
+    assert!(slip.contains("did you mean `redlock`?"), "{slip}");
+}
