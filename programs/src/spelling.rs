@@ -6,6 +6,8 @@ use std::str::FromStr;
 use picklock_model::text::nearest;
 use picklock_sim::design::{Condition, Conditions};
 use picklock_sim::lock::Belief;
+use picklock_sim::store::StoreKind;
+use picklock_stores::KINDS;
 
 use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
@@ -81,9 +83,10 @@ impl Program {
                 }
                 _ => {
                     let must = format!(
-                        "`single`, `sentinel`, `replicated`, `redlock:N`, {}, {}",
+                        "`single`, `sentinel`, `replicated`, `redlock:N`, {}, {}{}",
                         kinds(),
-                        Ensemble::forms()
+                        Ensemble::forms(),
+                        closed(value)
                     );
                     return Err(wrong("topology", &must));
                 }
@@ -129,6 +132,18 @@ impl Program {
 fn kinds() -> String {
     let names: Vec<String> = simulated_kinds().map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+/// A further sentence for a kind of store that programs cannot use; empty for any other name.
+fn closed(topology: &str) -> String {
+    let name = topology.split(':').next().unwrap_or_default();
+    let is_it = |kind: &&&StoreKind| kind.name == name && kind.stores.is_none() && kind.ensemble.is_none();
+    KINDS.iter().find(is_it).map_or_else(String::new, |kind| {
+        format!(
+            "; {} is simulated for built-in designs and for `picklock serve` alone: a program cannot use it yet",
+            kind.name
+        )
+    })
 }
 
 impl fmt::Display for Program {
@@ -220,6 +235,13 @@ mod tests {
         let error = |text: &str| text.parse::<Program>().unwrap_err().to_string();
         assert!(error("program:").contains("there is no command"));
         assert!(error("program{stores=3}").contains("after a colon"));
+        let consul = error("program{topology=consul}:x");
+        assert!(
+            consul.contains("consul is simulated for built-in designs and for `picklock serve`"),
+            "{consul}"
+        );
+        assert!(error("program{topology=kubernetes:3}:x").contains("kubernetes is simulated for"));
+        assert!(!error("program{topology=mysql}:x").contains("simulated for"));
         assert!(error("program:python3 'x").contains("not closed"));
         assert!(error("program{store=3}:x").contains("did you mean `stores`"));
         assert!(error("program{survives=minority}:x").contains("`minority-down`"));
