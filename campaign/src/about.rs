@@ -66,7 +66,12 @@ impl AboutScenario {
     fn of(scenario: &Scenario) -> AboutScenario {
         let lease = scenario.ttl();
         AboutScenario {
-            summary: scenario.summary().to_owned(),
+            summary: match scenario.changes() {
+                [] => scenario.summary().to_owned(),
+                changes => {
+                    format!("by default, {}; changed here: {}", scenario.summary(), changes.join(", "))
+                }
+            },
             lease,
             faults: scenario.faults().iter().map(|entry| AboutFault::of(entry, lease)).collect(),
         }
@@ -120,6 +125,9 @@ mod tests {
         assert_eq!(pause.faults[0].extent, ["for 0.5 x ttl..2 x ttl (500ms..2s)"]);
         assert_eq!(of("pause", &["ttl=10s"]).faults[0].extent, ["for 0.5 x ttl..2 x ttl (5s..20s)"]);
         assert_eq!(of("pause", &["pause.for=1s"]).faults[0].extent, ["for 1s"]);
+        let summary = of("pause", &[]).summary;
+        let changed = format!("by default, {summary}; changed here: pause.for=1s, ttl=2s");
+        assert_eq!(of("pause", &["pause.for=1s", "ttl=2s"]).summary, changed);
         let storm = of("storm", &[]);
         assert_eq!(storm.faults[0].extent[0], "0 to 2 times");
     }

@@ -97,12 +97,12 @@ fn verdict(summary: &Summary) -> (Ink, String) {
     let totals = Totals::of(summary);
     let unexpected = summary.cells.iter().filter(|cell| is_unexpected(cell)).count();
     let Totals { runs, cells, clean, violated, unknown, too_few, .. } = totals;
-    let made = format!("{cells} {} and {runs} {}", plural(cells, "cell"), plural(runs, "run"));
+    let made = format!("{cells} {}, after {runs} {}", plural(cells, "cell"), plural(runs, "run"));
     let counted = format!("{violated} violated, {clean} clean, {unknown} unknown");
     let (ink, words) = if unexpected > 0 {
         (Ink::Bad, format!("{}: {unexpected} of {made}", unexpected_word(summary)))
     } else if summary.cells.iter().all(|cell| verdict::conclusive(cell) == 0) {
-        (Ink::Warn, format!("inconclusive: none of the runs in {made} can show anything"))
+        (Ink::Warn, format!("inconclusive in {made}: no run can show anything"))
     } else if too_few > 0 {
         let met = totals.met;
         (Ink::Good, format!("as expected in {met} of {made}; {too_few} need more runs"))

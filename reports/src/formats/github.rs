@@ -9,6 +9,7 @@ use super::text;
 use crate::format::{Format, ReportError};
 use crate::matrix::verdict::{self, ExpectationStatus, Mark};
 use crate::page::layout::printable;
+use crate::page::numbers::plural;
 use crate::page::paint::Style;
 
 /// Results as annotations.
@@ -31,8 +32,12 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
     let noted = page.lines().count();
     let cells = summary.cells.iter().filter(|cell| cell.skipped.is_none()).count();
     let said = match noted {
-        0 => format!("as expected in {cells} cells"),
-        _ => format!("{noted} annotations for {cells} cells"),
+        0 => format!("as expected in {cells} {}", plural(cells as u64, "cell")),
+        _ => format!(
+            "{noted} {} for {cells} {}",
+            plural(noted as u64, "annotation"),
+            plural(cells as u64, "cell")
+        ),
     };
     page.push_str(&command("notice", "picklock", &said));
     Ok(page)

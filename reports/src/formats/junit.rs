@@ -78,7 +78,8 @@ fn fault(cell: &Cell) -> Option<String> {
     let counting = cell.violations.iter().filter(|(invariant, _)| verdict::counts(cell, invariant));
     let counting: Vec<String> = counting
         .map(|(invariant, violation)| {
-            format!("{invariant} violated in {} of {} runs", violation.runs, cell.runs)
+            let (seen, of) = (violation.runs, cell.runs);
+            format!("{invariant} violated in {seen} of {of} {}", plural(of, "run"))
         })
         .collect();
     (!counting.is_empty()).then(|| counting.join(", "))

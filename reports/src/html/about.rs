@@ -36,7 +36,7 @@ pub(super) fn claim(about: &About, design: &str) -> Markup {
     let libraries: Vec<&str> =
         about.libraries.iter().filter(|(_, of)| of == design).map(|(library, _)| library.as_str()).collect();
     html! {
-        @if let Some(claim) = about.designs.get(design).filter(|claim| !claim.is_empty()) { (sentence(claim)) }
+        @if let Some(claim) = about.designs.get(design).filter(|claim| !claim.is_empty()) { "Claim: " (printable(claim.trim_end_matches('.'))) "." }
         @if !libraries.is_empty() { " Implemented by: " (printable(&libraries.join(", "))) "." }
     }
 }
@@ -78,9 +78,25 @@ fn faults(scenario: &AboutScenario) -> String {
     }
 }
 
-fn sentence(text: &str) -> String {
+/// Words as a sentence. A first word of code, such as `pg_advisory_lock`, stays as it is.
+pub(super) fn sentence(text: &str) -> String {
     let text = printable(text);
+    let first = text.split(' ').next().unwrap_or_default();
+    if first.contains(|c: char| !c.is_alphabetic() && !matches!(c, '-' | '\'' | ',' | ':' | ';')) {
+        return format!("{}.", text.trim_end_matches('.'));
+    }
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_code_keeps_its_letters() {
+        assert_eq!(sentence("one client stops"), "One client stops.");
+        assert_eq!(sentence("pg_advisory_lock: one holder."), "pg_advisory_lock: one holder.");
+    }
 }

@@ -8,7 +8,7 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::Cell;
 use picklock_judge::invariants;
 
-use super::about;
+use super::about::{self, sentence};
 use super::designs::{self, RankedDesign};
 use super::parts::Part;
 use super::story;
@@ -19,6 +19,7 @@ use crate::html::frame::{command, wide};
 use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::{Square, verdict};
 use crate::page::layout::{printable, titled};
+use crate::page::numbers::plural;
 
 /// A design: the reason for its rank, and the findings under each scenario.
 pub(super) fn design(
@@ -92,7 +93,7 @@ pub(super) fn cell(nth: usize, cell: &Cell, about: &About, place: usize, next: O
             h2 id={ (id) "h" } tabindex="-1" { (titled(&cell.design)) " " span.dim { "under" } " " (printable(&cell.scenario)) }
             p.dim { (about::claim(about, &cell.design)) }
             p.dim { (about::scenario(about, &cell.scenario)) }
-            p.lead { (cell.runs) " runs. " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(&printable(fact))) " " } }
+            p.lead { (cell.runs) " " (plural(cell.runs, "run")) ". " @for fact in facts.iter().filter(|fact| !fact.is_empty()) { (sentence(fact)) " " } }
             @if !cell.violations.is_empty() { (violations(cell)) }
             (measured(cell))
             @for (at, (story, invariants)) in stories.iter().enumerate() {
@@ -186,10 +187,4 @@ fn measured(cell: &Cell) -> Markup {
         }
         @if !further.is_empty() { p.dim { (sentence(&further.join("; "))) } }
     }
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }

@@ -55,9 +55,10 @@ fn extent(summary: &Summary) -> String {
     let designs = distinct(summary.cells.iter().map(|cell| cell.design.as_str())).len();
     let scenarios = distinct(summary.cells.iter().map(|cell| cell.scenario.as_str())).len();
     format!(
-        "{designs} {}, {scenarios} {}, {runs} runs in simulated time.",
+        "{designs} {}, {scenarios} {}, {runs} {} in simulated time.",
         plural(designs as u64, "design"),
         plural(scenarios as u64, "scenario"),
+        plural(runs, "run"),
     )
 }
 
@@ -95,7 +96,7 @@ fn notes(summary: &Summary) -> Markup {
         }
         p {
             "Of a cell: a fault took effect if it changed anything, and hit the lock if it hit while a lock was granted or held; passed by, \
-             how often one waiter saw somebody served who had asked later; seen elsewhere, in how many networks the reduced run did the same on \
+             how often one waiter saw somebody served who had asked later; seen elsewhere, in how many networks the reported run did the same on \
              a second engine or a real server. A final_client is a client that asks once the others are done, to see whether the lock still can be had."
         }
     }

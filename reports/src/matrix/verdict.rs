@@ -48,9 +48,10 @@ impl ExpectationStatus {
 /// How serious a cell is.
 pub(crate) fn ink(cell: &Cell) -> Ink {
     match (ExpectationStatus::of(cell), Mark::of(cell)) {
-        (ExpectationStatus::NotMet, _) => Ink::Bad,
+        // Harmed data have one colour, expected or not.
+        (ExpectationStatus::NotMet, _) | (_, Mark::Harmed) => Ink::Bad,
         (ExpectationStatus::NoExpectation, mark) if mark.is_violation() => Ink::Bad,
-        (_, Mark::Harmed | Mark::Blocked | Mark::Violated | Mark::Inconclusive) => Ink::Warn,
+        (_, Mark::Blocked | Mark::Violated | Mark::Inconclusive) => Ink::Warn,
         (_, Mark::Holds) => Ink::Good,
         (_, Mark::NotApplicable) => Ink::Dim,
     }
@@ -105,7 +106,9 @@ pub(crate) fn effects(cell: &Cell) -> String {
     let mut each: Vec<String> = cell
         .took_effect
         .iter()
-        .map(|(fault, runs)| format!("{fault} took effect in {runs} of {} runs", cell.runs))
+        .map(|(fault, runs)| {
+            format!("{fault} took effect in {runs} of {} {}", cell.runs, numbers::plural(cell.runs, "run"))
+        })
         .collect();
     if !each.is_empty() {
         each.push(format!("hit a live acquire or grant in {}", cell.hit_lock));
@@ -311,6 +314,17 @@ mod tests {
         let missing = Cell { runs: 10, hit_lock: 10, met: Some(false), ..Cell::default() };
         for cell in [missing, violated(Some(Expected::default()), Some(false))] {
             assert_eq!(ink(&cell), Ink::Bad);
+        }
+    }
+
+    #[test]
+    fn harmed_data_have_one_colour_expected_or_not() {
+        let expected = Expected { violated: vec!["effective-exclusion".into()], ..Expected::default() };
+        for (expected, met) in [(Some(expected), Some(true)), (None, None)] {
+            let mut cell = violated(expected, met);
+            cell.violations
+                .insert("effective-exclusion".into(), Violation { runs: 1, ..Violation::default() });
+            assert_eq!((Mark::of(&cell), ink(&cell)), (Mark::Harmed, Ink::Bad));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Colour as a property of the page, not of the process: nothing here looks at the terminal or at `NO_COLOR`.
 //!
-//! Text is measured and padded before it is painted, since escape codes have no width. Only the eight basic colours
-//! are used, which every terminal theme chooses for itself.
+//! Text is measured and padded before it is painted, since escape codes have no width. Only basic colours are used, which every
+//! terminal theme chooses for itself. The red is the bright one: many themes have a dark red that is unreadable on black.
 
 use anstyle::{AnsiColor, Style as Ansi};
 
@@ -74,11 +74,11 @@ impl Ink {
             Ink::Head => Ansi::new().bold(),
             Ink::Dim => Ansi::new().dimmed(),
             Ink::Good => colour(AnsiColor::Green),
-            Ink::Bad => colour(AnsiColor::Red).bold(),
+            Ink::Bad => colour(AnsiColor::BrightRed).bold(),
             Ink::Warn => colour(AnsiColor::Yellow),
             Ink::First => colour(AnsiColor::Cyan),
             Ink::Second => colour(AnsiColor::Magenta),
-            Ink::Loss => colour(AnsiColor::Red),
+            Ink::Loss => colour(AnsiColor::BrightRed),
         }
     }
 }

@@ -15,6 +15,8 @@ use crate::workloads::Workload;
 pub struct Scenario {
     pub(super) name: String,
     pub(super) summary: String,
+    /// The settings given from outside, in order.
+    pub(super) changes: Vec<String>,
     pub(super) claim_source: Option<String>,
     pub(super) workload: &'static Workload,
     pub(super) world: Args,
@@ -63,6 +65,12 @@ impl Scenario {
     #[must_use]
     pub fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// The settings given from outside, in order: its summary does not know them.
+    #[must_use]
+    pub fn changes(&self) -> &[String] {
+        &self.changes
     }
 
     /// Where the claim that it tests was made, if it tests one.

@@ -84,6 +84,7 @@ fn read(name: String, text: &str, stores: &[StoreParams]) -> Result<Scenario, Sp
         scenario: Scenario {
             name,
             summary: String::new(),
+            changes: Vec::new(),
             claim_source: None,
             workload,
             world: Args::defaults(world::PARAMS),

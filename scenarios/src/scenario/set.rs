@@ -59,6 +59,7 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
     for setting in settings {
         let setting = setting.as_ref();
         one(&mut changed, setting).map_err(|problem| failed(setting, problem))?;
+        changed.changes.push(setting.trim().to_owned());
     }
     if let Err(Misfit { problem, .. }) = changed.check() {
         let given: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
