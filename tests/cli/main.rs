@@ -20,6 +20,7 @@ mod list;
 #[cfg(target_os = "linux")]
 mod museum;
 mod output;
+mod printed_commands;
 mod replay;
 mod reports;
 mod support;
