@@ -11,6 +11,9 @@ use super::time::read_point;
 use super::types::Type;
 use super::value::Value;
 
+/// Points of time that PostgreSQL knows by a word.
+const MOMENTS: [&str; 7] = ["epoch", "infinity", "-infinity", "now", "today", "tomorrow", "yesterday"];
+
 impl Type {
     /// Reads a value of this type from its text.
     pub(crate) fn read(self, text: &str) -> Result<Value, SqlError> {
@@ -18,6 +21,9 @@ impl Type {
             || SqlError::new("22P02", format!("invalid input syntax for type {}: \"{text}\"", self.name()));
         let no_point = || {
             let name = if self == Type::Timestamp { "timestamp" } else { self.name() };
+            if MOMENTS.contains(&text.trim().to_ascii_lowercase().as_str()) {
+                return SqlError::unsupported(format!("the {name} {text}"));
+            }
             SqlError::new("22007", format!("invalid input syntax for type {name}: \"{text}\""))
         };
         match self {

@@ -23,6 +23,10 @@ impl Machine {
         types: &[Option<Type>],
         now: Now,
     ) -> Result<(), SqlError> {
+        let own: Arc<str> = text.into();
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.text = Arc::clone(&own);
+        }
         let mut statements = parse(text)?;
         if statements.len() > 1 {
             let text = "cannot insert multiple commands into a prepared statement";
@@ -37,7 +41,7 @@ impl Machine {
             let text = format!("prepared statement \"{name}\" already exists");
             return Err(SqlError::new("42P05", text));
         }
-        session.statements.insert(name, Prepared { plan });
+        session.statements.insert(name, Prepared { text: own, plan });
         session.replies.parse_complete();
         Ok(())
     }
@@ -45,7 +49,8 @@ impl Machine {
     pub(super) fn bind(&mut self, id: SessionId, bind: Bind, now: Now) -> Result<(), SqlError> {
         let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
         let Bind { portal, statement, formats, values, results } = bind;
-        let plan = session.prepared(&statement)?.plan.clone();
+        let Prepared { text, plan } = session.prepared(&statement)?.clone();
+        session.text = text;
         session.admits(plan_ends(plan.as_ref()))?;
         if !portal.is_empty() && session.portals.contains_key(&portal) {
             return Err(SqlError::new("42P03", format!("cursor \"{portal}\" already exists")));

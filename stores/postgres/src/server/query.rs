@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
+use picklock_model::trace::What;
 
 use crate::protocol::{Format, Message, Severity, SqlError, Target};
 use crate::server::execute::{Step, Work};
@@ -138,9 +139,11 @@ impl Machine {
     }
 
     fn report(&mut self, id: SessionId, error: &SqlError) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.replies.error(error);
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        if let Some(name) = error.missing(&session.text) {
+            self.effects.events.push((session.origin, What::NotModelled { name }));
         }
+        session.replies.error(&error.of_statement(&session.text));
     }
 
     /// Ends what a session is in the middle of with an error.
@@ -186,6 +189,7 @@ impl Machine {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.statements.remove("");
             session.portals.remove("");
+            session.text = text.into();
         }
         match parse(text) {
             Err(error) => self.fail_query(id, &error, now),

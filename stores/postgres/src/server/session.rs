@@ -24,6 +24,8 @@ pub(crate) struct Session {
     pub(crate) input: Vec<u8>,
     /// Answers that were not sent yet.
     pub(crate) replies: Replies,
+    /// The text of the statements that it executes.
+    pub(crate) text: Arc<str>,
     /// The message that brought what is being done.
     pub(crate) origin: Origin,
     pub(crate) statements: BTreeMap<String, Prepared>,
@@ -69,6 +71,7 @@ pub(crate) enum Stage {
 /// A prepared statement; none of the empty text.
 #[derive(Clone)]
 pub(crate) struct Prepared {
+    pub(crate) text: Arc<str>,
     pub(crate) plan: Option<Arc<Plan>>,
 }
 

@@ -201,13 +201,11 @@ impl Settings {
                     return Err(SqlError::unsupported(format!("this value of {known}")));
                 }
             }
-            (known, _) if UNMODELLED.contains(&known) => {
-                return Err(SqlError::unsupported(format!("the parameter {known}")));
+            // PostgreSQL keeps a parameter with a point in its name for whoever reads it.
+            (name, _) if name.contains('.') => {
+                return Err(SqlError::unsupported(format!("the parameter {name}")));
             }
-            _ => {
-                let text = format!("unrecognized configuration parameter \"{name}\"");
-                return Err(SqlError::new("42704", text));
-            }
+            (name, _) => return Err(unknown(name)),
         }
         Ok(())
     }
@@ -255,9 +253,7 @@ impl Settings {
             }
             _ => {
                 let known = REPORTED.iter().find(|(reported, _)| reported.to_lowercase() == name);
-                known.map(|(_, value)| (*value).to_owned()).ok_or_else(|| {
-                    SqlError::new("42704", format!("unrecognized configuration parameter \"{name}\""))
-                })
+                known.map(|(_, value)| (*value).to_owned()).ok_or_else(|| unknown(&name))
             }
         }
     }
@@ -274,14 +270,16 @@ const HARMLESS: [(&str, &[&str]); 7] = [
     ("client_min_messages", &["notice"]),
 ];
 
-/// Parameters of PostgreSQL that a client may set and that are not modelled.
-const UNMODELLED: [&str; 5] = [
-    "transaction_isolation",
-    "transaction_read_only",
-    "default_transaction_read_only",
-    "transaction_timeout",
-    "row_security",
-];
+/// All parameters of PostgreSQL 15, in lower case: `pg_settings`, and those that it leaves out.
+const ALL: &str = include_str!("parameters.txt");
+
+/// The error of a parameter that is not modelled, or that PostgreSQL does not have.
+fn unknown(name: &str) -> SqlError {
+    if ALL.lines().any(|known| known == name) {
+        return SqlError::unsupported(format!("the parameter {name}"));
+    }
+    SqlError::new("42704", format!("unrecognized configuration parameter \"{name}\""))
+}
 
 fn span(ms: u32) -> Option<Duration> {
     (ms > 0).then(|| Duration::from_millis(u64::from(ms)))
@@ -322,5 +320,19 @@ mod tests {
         }
         assert_eq!(settings.set("lock_timeout", Some("soon")).unwrap_err().code, "22023");
         assert_eq!(settings.set("lock_timout", None).unwrap_err().code, "42704");
+    }
+
+    #[test]
+    fn a_parameter_of_postgresql_is_refused_as_not_modelled_and_another_as_unknown() {
+        let mut settings = Settings::default();
+        for name in
+            ["search_path", "max_connections", "Transaction_Isolation", "work_mem", "session_authorization"]
+        {
+            let error = settings.show(name).unwrap_err();
+            assert!(error.unmodelled && error.message.ends_with("is not modelled"), "{error}");
+        }
+        assert!(settings.set("work_mem", Some("4MB")).unwrap_err().unmodelled);
+        assert!(settings.set("app.tenant", Some("me")).unwrap_err().unmodelled);
+        assert!(!settings.show("serch_path").unwrap_err().unmodelled);
     }
 }

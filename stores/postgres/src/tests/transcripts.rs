@@ -96,3 +96,45 @@ fn an_advisory_lock_that_a_session_has_alone_is_reported() {
     let expected = [taken(seven), given(seven), taken(seven), taken(pair), given(pair), given(seven)];
     assert_eq!(server.events, expected);
 }
+
+#[test]
+fn what_is_not_modelled_is_reported_with_its_statement_and_the_remedy() {
+    for (sql, what) in [
+        ("SHOW search_path", "the parameter search_path"),
+        ("SELECT current_setting('work_mem')", "the parameter work_mem"),
+        ("SET app.tenant = 'me'", "the parameter app.tenant"),
+        ("SELECT count(*) FROM pg_locks", "the table pg_locks of the catalogue"),
+        ("SELECT typcategory FROM pg_type", "the column typcategory of pg_type"),
+        ("SELECT 'pg_class'::regclass", "the table pg_class of the catalogue"),
+        ("SELECT current_schema", "current_schema"),
+        ("SELECT user", "user"),
+        ("SELECT 1 << 3", "the operator <<"),
+        ("SELECT 7 & 2", "the operator &"),
+        ("SELECT E'me'", "a literal that begins with E"),
+        ("COMMENT ON TABLE jobs IS 'me'", "COMMENT"),
+        ("SET search_path = public, pg_catalog", "a list of values of search_path"),
+        ("SELECT interval '1 hour' / 2", "interval / integer"),
+        ("SELECT 'now'::timestamptz", "the timestamp with time zone now"),
+        ("SELECT pg_terminate_backend(0, 1)", "function pg_terminate_backend of these arguments"),
+    ] {
+        let masked = match sql.split('\'').collect::<Vec<_>>()[..] {
+            [before, _, after] => format!("{before}'..'{after}"),
+            _ => sql.to_owned(),
+        };
+        let mut server = Tame::new();
+        let said = play(&mut server, &format!("a: {sql}\n"));
+        let message = format!("0A000 {what} is not modelled (in `{masked}`); try --servers real");
+        assert!(said.contains(&message), "{message} in {said}");
+        let prepared =
+            play(&mut server, &format!("b~ parse s {sql}\nb~ bind p s t\nb~ execute p 0\nb~ sync\n"));
+        assert!(prepared.contains(&message), "{message} in {prepared}");
+        let name = format!("{what} (in `{masked}`)");
+        assert_eq!(server.events, [What::NotModelled { name: name.clone() }, What::NotModelled { name }]);
+    }
+    // PostgreSQL has neither of these.
+    for sql in ["SHOW serch_path", "SELECT typcategry FROM jobs", "SELECT curent_schema"] {
+        let mut server = Tame::new();
+        let said = play(&mut server, &format!("a: {sql}\n"));
+        assert!(!said.contains("not modelled") && server.events.is_empty(), "{said}");
+    }
+}

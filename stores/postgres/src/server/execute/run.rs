@@ -69,6 +69,8 @@ pub(super) struct Found {
     pub(super) seen: BTreeSet<Vec<Value>>,
     /// How many of the locks of the first row are taken, and true if a part of it has moved meanwhile.
     pub(super) locked: (usize, bool),
+    /// True once the first row has passed a filter with an effect.
+    pub(super) passed: bool,
 }
 
 /// A row of several tables.

@@ -38,7 +38,13 @@ impl QueryRun {
         let Some(found) = self.found.as_mut() else { return Ok(()) };
         while self.limit.is_none_or(|limit| self.count < limit) && found.is_ready(at, wide, &mut self.hunt)? {
             let Some(row) = found.rows.front().map(|met| met.row.clone()) else { break };
-            let shown = at.row(&mut self.calls, items, Rows { outer: &self.outer, ..Rows::of(&row) })?;
+            let rows = Rows { outer: &self.outer, ..Rows::of(&row) };
+            if !found.passed && !at.fits(&mut self.calls, wide.late.as_ref(), rows)? {
+                found.leave();
+                continue;
+            }
+            found.passed = true;
+            let shown = at.row(&mut self.calls, items, rows)?;
             found.leave();
             if wide.distinct && !found.seen.insert(shown.clone()) {
                 continue;
@@ -61,7 +67,7 @@ impl Found {
     /// Goes on to the next row.
     pub(super) fn leave(&mut self) {
         self.rows.pop_front();
-        self.locked = (0, false);
+        (self.locked, self.passed) = ((0, false), false);
     }
 }
 

@@ -75,7 +75,11 @@ impl Planner<'_> {
         let fits = |form: &&&[Type]| {
             form.len() == found.len() && found.iter().zip(**form).all(|(given, ty)| becomes(*given, *ty))
         };
-        let form = function.forms().iter().find(fits).ok_or_else(|| missing(name, &found))?;
+        let refused = || match function.has_further(&found) {
+            true => SqlError::unsupported(format!("function {name} of these arguments")),
+            false => missing(name, &found),
+        };
+        let form = function.forms().iter().find(fits).ok_or_else(refused)?;
         let mut planned = Vec::new();
         for (arg, ty) in alone.into_iter().zip(*form) {
             let (value, found) = self.placed(scope, arg, *ty)?;

@@ -5,6 +5,7 @@ use super::convert::{castable, comparable, convert};
 use super::function::Function;
 use super::planner::Planner;
 use super::pure::pure;
+use super::system::is_of_catalogue;
 use super::typed::Typed;
 use crate::protocol::{Element, SqlError, Type, Value};
 use crate::server::deep::{Child, Children};
@@ -16,7 +17,10 @@ impl Planner<'_> {
             let Expr::Quoted(text) = inner else {
                 return Err(SqlError::unsupported("regclass of anything but a literal"));
             };
-            let missing = || SqlError::new("42P01", format!("relation \"{text}\" does not exist"));
+            let missing = || match is_of_catalogue(text) {
+                true => SqlError::unsupported(format!("the table {text} of the catalogue")),
+                false => SqlError::new("42P01", format!("relation \"{text}\" does not exist")),
+            };
             return self.relation(text).map(|_| Typed::Const(Value::Text(text.clone()))).ok_or_else(missing);
         }
         if let (Type::Bit(len), Expr::Quoted(_)) = (ty, inner) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::system::is_catalogue;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type};
 use crate::server::data::{Column, Schema};
@@ -142,6 +143,11 @@ impl Scope {
 
     fn look(&self, table: Option<&str>, name: &str) -> Result<Named, SqlError> {
         let missing = || {
+            let in_sight = |(own, _): &&(String, Arc<Schema>)| table.is_none_or(|table| table == own);
+            let system = self.tables.iter().filter(in_sight).find(|(_, schema)| is_catalogue(schema));
+            if let Some((_, schema)) = system {
+                return SqlError::unsupported(format!("the column {name} of {}", schema.name));
+            }
             let text = match table {
                 Some(table) => format!("column {table}.{name} does not exist"),
                 None => format!("column \"{name}\" does not exist"),

@@ -264,6 +264,20 @@ impl Function {
         }
     }
 
+    /// True for arguments that it has in PostgreSQL, and that are not modelled.
+    pub(crate) fn has_further(self, found: &[Type]) -> bool {
+        matches!(
+            (self, found),
+            (Function::Length, [Type::Bytea | Type::Bit(_)])
+                | (Function::GetBit, [Type::Bytea, _])
+                | (Function::Floor | Function::Ceil, [Type::Numeric])
+                | (Function::Round, [Type::Numeric] | [_, _])
+                | (Function::TerminateBackend, [_, _])
+                | (Function::TimeZone, [Type::Interval, _])
+                | (Function::MakeInterval, [_, _, ..])
+        )
+    }
+
     /// The type of its result; `first` is the type of its last argument.
     pub(crate) fn ty(self, last: Option<Type>) -> Type {
         match self {

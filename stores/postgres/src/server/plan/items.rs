@@ -103,7 +103,7 @@ pub(super) fn still(expr: Option<&Typed>) -> Result<(), SqlError> {
         _ => false,
     };
     match expr.is_some_and(|expr| expr.any(&acts)) {
-        true => Err(SqlError::unsupported("a function with an effect in a condition of several tables")),
+        true => Err(SqlError::unsupported("a function with an effect in this condition")),
         false => Ok(()),
     }
 }

@@ -225,6 +225,11 @@ fn integers(operator: Operator, left: &Value, right: &Value, ty: Type) -> Result
 }
 
 pub(super) fn no_operator(sign: &str, left: Type, right: Type) -> SqlError {
+    // PostgreSQL multiplies and divides a span by any number.
+    let span = |one: Type, other: Type| one == Type::Interval && other.is_number();
+    if sign == "*" && span(right, left) || ["*", "/"].contains(&sign) && span(left, right) {
+        return SqlError::unsupported(format!("{} {sign} {}", left.name(), right.name()));
+    }
     let text = format!("operator does not exist: {} {sign} {}", left.name(), right.name());
     SqlError::new("42883", text)
 }

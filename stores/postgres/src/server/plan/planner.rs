@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::system::System;
+use super::system::{System, is_of_catalogue};
 use super::typed::{Aggregated, Numbering, Origin, Query, Typed};
 use crate::protocol::{Element, SqlError, Type};
 use crate::server::data::{Routine, Schema};
@@ -126,7 +126,7 @@ impl<'a> Planner<'a> {
         match (self.table(name), System::named(name)) {
             (Ok(schema), _) => Ok((Origin::Table, schema)),
             (_, Some((system, schema))) => Ok((Origin::Catalogue(system), schema)),
-            _ if name.starts_with("pg_") || name.starts_with("information_schema.") => {
+            _ if is_of_catalogue(name) => {
                 Err(SqlError::unsupported(format!("the table {name} of the catalogue")))
             }
             (Err(error), None) => Err(error),

@@ -135,8 +135,14 @@ fn single(
     } else if !sources.is_empty() || grouping.is_some() || has_values || has_clauses(select) {
         query.depends = sources.iter().any(|source| planner.depends(source));
         let (distinct, lock) = (select.distinct, select.lock);
+        let one_by_one = grouping.is_none() && !has_values && lock.is_none() && is_ready(&sources);
+        let (filter, late) = match still(filter.as_ref()) {
+            Err(_) if one_by_one => (None, filter),
+            _ => (filter, None),
+        };
         let wide = Wide {
             filter,
+            late,
             grouping,
             numbers,
             sets,
@@ -242,6 +248,11 @@ impl Query {
         self.wide = Some(Box::new(Wide { filter, order, limit, offset, ..Wide::of(sources) }));
         Ok(())
     }
+}
+
+/// True if the rows are there whatever a filter does: one row without a table, or those of a statement of WITH.
+fn is_ready(sources: &[Source]) -> bool {
+    matches!(sources, [] | [Source { origin: Origin::Part(_), .. }])
 }
 
 /// Refuses what a SELECT of rows that are all found first does not do.

@@ -28,6 +28,19 @@ const ALL: [(&str, System); 4] = [
     ("information_schema.tables", System::Tables),
 ];
 
+/// True for a name that belongs to the catalogue of PostgreSQL.
+pub(super) fn is_of_catalogue(name: &str) -> bool {
+    ["pg_", "information_schema."].iter().any(|start| name.starts_with(start))
+}
+
+/// True for the columns of a table of the catalogue, which has more of them in PostgreSQL.
+pub(super) fn is_catalogue(schema: &Schema) -> bool {
+    let is_it = |(name, _): &(&str, System)| {
+        System::named(name).is_some_and(|(_, known)| known.name == schema.name && *known == *schema)
+    };
+    schema.keys.is_empty() && ALL.iter().any(is_it)
+}
+
 impl System {
     /// The table of this name and its columns.
     pub(super) fn named(name: &str) -> Option<(System, Arc<Schema>)> {

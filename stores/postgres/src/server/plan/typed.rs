@@ -27,7 +27,7 @@ impl Query {
     /// True if it locks rows.
     pub(super) fn locks(&self) -> bool {
         self.from.as_ref().is_some_and(|from| from.lock.is_some())
-            || self.wide.as_ref().is_some_and(|wide| !wide.locks.is_empty())
+            || self.wide.as_ref().is_some_and(|wide| !wide.locks.is_empty() || wide.late.is_some())
     }
 
     /// True if an expression of it names a column of the row around it.
@@ -40,7 +40,7 @@ impl Query {
                 .as_ref()
                 .is_some_and(|from| from.filter.as_ref().is_some_and(reads) || sorts(&from.order))
             || self.wide.as_ref().is_some_and(|wide| {
-                wide.filter.as_ref().is_some_and(reads)
+                wide.filter.as_ref().or(wide.late.as_ref()).is_some_and(reads)
                     || sorts(&wide.order)
                     || wide.sources.iter().filter_map(|source| source.on.as_ref()).any(reads)
                     || wide.grouping.as_ref().is_some_and(|grouping| grouping.any(&reads))
@@ -56,6 +56,8 @@ impl Query {
 pub(crate) struct Wide {
     pub(crate) sources: Vec<Source>,
     pub(crate) filter: Option<Typed>,
+    /// A filter with an effect: it is asked of a row when this is the next to be shown, and of no row behind the last one.
+    pub(crate) late: Option<Typed>,
     /// How rows are put together; the items and the order are about the rows that come of it then.
     pub(crate) grouping: Option<Grouping>,
     /// What the rows are numbered by; the numbers come behind its columns.
@@ -79,6 +81,7 @@ impl Wide {
         Wide {
             sources,
             filter: None,
+            late: None,
             grouping: None,
             numbers: Vec::new(),
             sets: Vec::new(),

@@ -1,6 +1,6 @@
 //! A place in the tokens of a text, and what may be asked of it.
 
-use super::lexer::{Kind, Token, error_at, tokens};
+use super::lexer::{Kind, Token, error_at, is_of_operator, tokens};
 use super::words::RESERVED;
 use crate::protocol::SqlError;
 use crate::server::deep::{DEPTH_MAX, too_deep};
@@ -193,8 +193,31 @@ impl<'a> Cursor<'a> {
     /// The error about what comes next.
     pub(super) fn error(&self) -> SqlError {
         match self.peek() {
-            Some(token) => error_at(self.text, token.at, token.text),
+            Some(token) => {
+                self.not_modelled(token).unwrap_or_else(|| error_at(self.text, token.at, token.text))
+            }
             None => error_at(self.text, self.text.len(), ""),
         }
+    }
+
+    /// The error of what PostgreSQL would read here: an operator of several signs, a literal behind a letter, and COLLATE.
+    fn not_modelled(&self, token: &Token<'_>) -> Option<SqlError> {
+        let before = self.tokens.get(self.next.checked_sub(1)?)?;
+        let touches = before.at + before.text.len() == token.at;
+        let is_operator =
+            |token: &Token<'_>| token.kind == Kind::Sign && token.text.chars().all(is_of_operator);
+        let what = match (&before.kind, &token.kind) {
+            (Kind::Sign, Kind::Sign) if touches && is_operator(before) && is_operator(token) => {
+                format!("the operator {}{}", before.text, token.text)
+            }
+            (Kind::Word(letter), Kind::Quoted(_))
+                if touches && ["b", "e", "n", "x"].contains(&letter.as_str()) =>
+            {
+                format!("a literal that begins with {}", before.text)
+            }
+            (Kind::Word(word), _) if word == "collate" => "COLLATE".to_owned(),
+            _ => return None,
+        };
+        Some(SqlError::unsupported(what))
     }
 }

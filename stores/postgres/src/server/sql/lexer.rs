@@ -67,12 +67,21 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, SqlError> {
             }
             c => match sign(rest) {
                 Some(len) => (Kind::Sign, len),
+                None if is_of_operator(c) => {
+                    let operator = &rest[..run(rest, is_of_operator)];
+                    return Err(SqlError::unsupported(format!("the operator {operator}")));
+                }
                 None => return Err(error_at(text, at, &rest[..c.len_utf8()])),
             },
         };
         tokens.push(Token { kind, text: &text[at..at + len], at });
         at += len;
     }
+}
+
+/// True for a character of the operators of PostgreSQL.
+pub(super) fn is_of_operator(c: char) -> bool {
+    "+-*/<>=~!@#%^&|`?".contains(c)
 }
 
 /// The place after blanks and comments.

@@ -37,23 +37,36 @@ fn statements(mut at: Cursor<'_>) -> Result<Vec<Statement>, SqlError> {
 }
 
 /// First words of statements that PostgreSQL has and this simulation has not.
-const UNKNOWN_STATEMENTS: [&str; 16] = [
+const UNKNOWN_STATEMENTS: [&str; 29] = [
     "alter",
     "analyze",
     "call",
     "checkpoint",
+    "cluster",
+    "comment",
     "copy",
     "declare",
     "do",
     "drop",
+    "execute",
     "explain",
     "fetch",
     "grant",
+    "import",
+    "load",
     "lock",
+    "merge",
+    "move",
     "prepare",
+    "reassign",
+    "refresh",
+    "reindex",
     "revoke",
+    "security",
+    "table",
     "truncate",
     "vacuum",
+    "values",
 ];
 
 fn statement(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -228,7 +241,13 @@ fn parameter(at: &mut Cursor<'_>) -> Result<String, SqlError> {
         return Ok("timezone".to_owned());
     }
     at.refuse(&["all"])?;
-    at.name()
+    dotted(at)
+}
+
+/// The name of a parameter, which may have a point, such as `app.tenant`.
+fn dotted(at: &mut Cursor<'_>) -> Result<String, SqlError> {
+    let name = at.name()?;
+    if at.takes_sign(".") { Ok(format!("{name}.{}", at.name()?)) } else { Ok(name) }
 }
 
 fn set(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -243,7 +262,7 @@ fn set(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         return isolation.map(Statement::SetTransaction).ok_or_else(|| at.error());
     }
     let zone = at.takes_all(&["time", "zone"]);
-    let name = if zone { "timezone".to_owned() } else { at.name()? };
+    let name = if zone { "timezone".to_owned() } else { dotted(at)? };
     if !zone && !at.takes_sign("=") {
         at.word("to")?;
     }
@@ -258,6 +277,9 @@ fn set(at: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         _ => return Err(at.error()),
     };
     at.step();
+    if at.is_sign(",") {
+        return Err(SqlError::unsupported(format!("a list of values of {name}")));
+    }
     Ok(Statement::Set { local, name, value: Some(value) })
 }
 

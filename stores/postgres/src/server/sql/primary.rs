@@ -161,6 +161,12 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
             return Ok(Expr::Cast(Child::of(Expr::Quoted(text))?, TypeName::Known(ty)));
         }
     }
+    if let Some(word) = CALLED.iter().find(|word| at.is_word(word)) {
+        let is_call = *word == "current_schema" && at.is_sign_after("(");
+        if !is_call {
+            return Err(SqlError::unsupported(word));
+        }
+    }
     let mut name = at.name()?;
     if (name == "pg_catalog" || name == "public") && at.takes_sign(".") {
         name = at.name()?;
@@ -183,6 +189,20 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     }
     Ok(Expr::Column { table: None, name })
 }
+
+/// Words that PostgreSQL calls as functions without parentheses, and that no column has as its name.
+const CALLED: [&str; 10] = [
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_user",
+    "localtime",
+    "localtimestamp",
+    "session_user",
+    "user",
+];
 
 /// A call, from behind its opening parenthesis on.
 #[inline(never)]
