@@ -7,6 +7,8 @@
 //! close                   ->  closed                                                              or  error TEXT
 //! ```
 //!
+//! At any time a program may print `lost lock:1`: its library has noticed that the grant is lost. The section ends then.
+//!
 //! Until when a grant may be relied on is said as the library says it: `until_ms=950`, from now, or `expires_ms=1700000000950`, on
 //! the wall clock since 1970. A program that stands still between a clock read and the answer makes the first too late.
 //!

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use crate::beginning::{BeginError, Beginning, Slot};
 use crate::connections::Connections;
 use crate::event::HostEvent;
+use crate::losses::{self, Losses};
 use crate::watch::Watch;
 
 /// So many of its last lines on standard error are reported when it fails, and so many of the first refusals.
@@ -74,15 +75,18 @@ pub(crate) struct Handle {
     pub(crate) to: UnboundedSender<HostEvent>,
     pub(crate) lines: UnboundedReceiver<String>,
     pub(crate) exit_report: Arc<Mutex<ExitReport>>,
+    pub(crate) losses: Arc<Losses>,
 }
 
 /// Starts a program as the process of this host, to be asked by lines.
 pub(crate) fn start(host: &Host, setup: &Setup, beginning: Beginning) -> Handle {
     let (lines_out, lines) = mpsc::unbounded_channel();
-    let (driver, to) = Driver::new(host, setup, beginning, Consumer::Asker(lines_out));
+    let losses: Arc<Losses> = Arc::default();
+    let asker = Consumer::Asker { lines: lines_out, losses: Arc::clone(&losses) };
+    let (driver, to) = Driver::new(host, setup, beginning, asker);
     let exit_report = Arc::clone(&driver.exit_report);
     host.spawn(driver.run());
-    Handle { to, lines, exit_report }
+    Handle { to, lines, exit_report, losses }
 }
 
 /// Runs a server as the process of this host until the host stops, for as long as its switch is on. What its log says of who leads is recorded.
@@ -125,8 +129,8 @@ enum Consumer {
         /// True if this server leads.
         leads: bool,
     },
-    /// A lock, which has asked for them.
-    Asker(UnboundedSender<String>),
+    /// A lock, which has asked for them, or is notified of a loss.
+    Asker { lines: UnboundedSender<String>, losses: Arc<Losses> },
     /// The watch over an autonomous client.
     Watch(Box<Watch>),
 }
@@ -280,11 +284,15 @@ impl Driver {
             }
             return self.keep_stderr(line);
         }
-        if let Consumer::Asker(_) = self.consumer {
+        if let Consumer::Asker { losses, .. } = &self.consumer {
             // A line that it prints before it has read one is no answer: runtimes print warnings as they start.
             self.has_read = self.has_read || self.group.has_read();
             if !self.has_read {
                 return self.on_stderr(line);
+            }
+            if let Some(key) = losses::read(&line) {
+                losses.report(key);
+                return self.record_line(line, true);
             }
         }
         self.record_line(line.clone(), false);
@@ -296,10 +304,10 @@ impl Driver {
                     HostDriver::of(&self.host).abort_run(format!("{why}{details}"));
                 }
             },
-            Consumer::Asker(lines_out) => {
+            Consumer::Asker { lines, .. } => {
                 self.asked = false;
                 // Nobody listens once the client is gone.
-                let _ = lines_out.send(line);
+                let _ = lines.send(line);
             }
             Consumer::Log { .. } => {}
         }

@@ -37,6 +37,7 @@ mod ensemble;
 mod error;
 mod event;
 mod lock;
+mod losses;
 mod network;
 mod program;
 pub mod servers;

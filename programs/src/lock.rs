@@ -1,6 +1,6 @@
 //! A lock whose client is a program: what it is asked, and what it answers.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use picklock_model::ids::Key;
@@ -15,6 +15,7 @@ use crate::answer::{Answer, Granted, Question};
 use crate::beginning::Beginning;
 use crate::driver::{self, ExitReport, Handle};
 use crate::event::HostEvent;
+use crate::losses::Losses;
 
 /// The shortest time after which a program is asked again that says when.
 const SHORTEST_RETRY: Duration = Duration::from_millis(1);
@@ -32,6 +33,7 @@ pub(crate) struct ProgramLock {
     ttl: Duration,
     checkpoint: Option<Duration>,
     fenced: bool,
+    losses: Arc<Losses>,
     talk: Mutex<Talk>,
 }
 
@@ -62,9 +64,10 @@ impl ProgramLock {
         fenced: bool,
     ) -> ProgramLock {
         let handle = driver::start(&context.host, setup, beginning);
+        let losses = Arc::clone(&handle.losses);
         let talk = Talk { handle, unanswered: 0, grants: 0 };
         let (host, ttl) = (context.host.clone(), context.ttl);
-        ProgramLock { host, ttl, checkpoint, fenced, talk: Mutex::new(talk) }
+        ProgramLock { host, ttl, checkpoint, fenced, losses, talk: Mutex::new(talk) }
     }
 
     /// Has it acquire and release once.
@@ -181,6 +184,7 @@ impl Lock for ProgramLock {
         loop {
             let left = give_up.since(HostDriver::of(host).clocks().0);
             host.begin_attempt();
+            self.losses.forget(key);
             let (outcome, retry) =
                 match self.ask(Question::Acquire, format!("acquire {key} {}", left.as_millis())).await {
                     Answer::Granted(given) => return Ok(Some(self.granted(key, given).await)),
@@ -213,6 +217,10 @@ impl Lock for ProgramLock {
 
     fn checkpoint(&self) -> Option<Duration> {
         self.checkpoint
+    }
+
+    async fn lost(&self, grant: &Grant) {
+        self.losses.of(&grant.key).await;
     }
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {

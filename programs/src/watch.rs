@@ -4,6 +4,7 @@
 //! wants lock:1                                  it asks for it from now on; may be left out
 //! holds lock:1 [token=7] [UNTIL] [owner=7f3a]   it has it, and works
 //! frees lock:1                                  it stops working, and is about to give it back
+//! lost lock:1                                   it has learned that the lock is lost, and stops working; `frees` may follow
 //! ```
 //!
 //! It is sent nothing, and its input is at its end. A line counts from the moment when it is printed, in the same step of the
@@ -21,7 +22,7 @@ use crate::answer::{self, Granted};
 
 /// The lines that an autonomous client may report.
 const EXPECTED: &str =
-    "`wants KEY`, `holds KEY [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]` or `frees KEY`";
+    "`wants KEY`, `holds KEY [token=N] [until_ms=N | expires_ms=N] [owner=TEXT]`, `frees KEY` or `lost KEY`";
 
 /// A line of an autonomous client.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +30,7 @@ enum Report {
     Wants,
     Holds(Granted),
     Frees,
+    Lost,
 }
 
 /// Reads a line; `None` if it is no report.
@@ -40,6 +42,7 @@ fn read(line: &str) -> Option<(Report, Key)> {
         "wants" if more.is_empty() => Report::Wants,
         "holds" => Report::Holds(answer::granted(more)?),
         "frees" if more.is_empty() => Report::Frees,
+        "lost" if more.is_empty() => Report::Lost,
         _ => return None,
     };
     Some((report, Key::new(key)))
@@ -52,6 +55,8 @@ enum State {
     Free(Option<Key>),
     Wants(Key),
     Holds(Key),
+    /// It knows that it holds this one no more.
+    Lost(Key),
 }
 
 /// Follows the reports of an autonomous client, and records its beliefs.
@@ -93,14 +98,15 @@ impl Watch {
         })?;
         let wrong = |why: String| Err(format!("the program printed `{line}` {why}"));
         match (report, &self.state) {
-            (Report::Wants | Report::Holds(_), State::Free(_)) if self.rounds_are_over() => {
+            (Report::Wants | Report::Holds(_), State::Free(_) | State::Lost(_)) if self.rounds_are_over() => {
                 self.over();
                 return Ok(true);
             }
-            (Report::Wants, State::Free(_)) => self.wants(key),
-            (Report::Holds(given), State::Free(_)) => self.holds_at_once(key, given),
+            (Report::Wants, State::Free(_) | State::Lost(_)) => self.wants(key),
+            (Report::Holds(given), State::Free(_) | State::Lost(_)) => self.holds_at_once(key, given),
             (Report::Holds(given), State::Wants(wanted)) if *wanted == key => self.holds(key, given),
-            (Report::Frees, State::Holds(held)) if *held == key => self.frees(key),
+            (Report::Frees, State::Holds(held) | State::Lost(held)) if *held == key => self.frees(key),
+            (Report::Lost, State::Holds(held)) if *held == key => self.lost(key),
             // It gave up waiting, and waits again.
             (Report::Wants, State::Wants(wanted)) if *wanted == key => {}
             (Report::Wants | Report::Holds(_), State::Wants(wanted)) => {
@@ -120,8 +126,11 @@ impl Watch {
                     "while it held `{held}`: it takes one at a time, and says `frees {held}` first"
                 ));
             }
-            (Report::Frees, State::Holds(held)) => return wrong(format!("but it holds `{held}`")),
-            (Report::Frees, State::Free(_) | State::Wants(_)) => {
+            (Report::Frees | Report::Lost, State::Holds(held)) => {
+                return wrong(format!("but it holds `{held}`"));
+            }
+            (Report::Frees, State::Free(_) | State::Wants(_) | State::Lost(_))
+            | (Report::Lost, State::Free(_) | State::Wants(_) | State::Lost(_)) => {
                 return wrong(format!("but it holds nothing: `holds {key}` comes first"));
             }
         }
@@ -141,7 +150,7 @@ impl Watch {
                 self.recorder.not_acquired(key, "the program ended");
                 Ok(())
             }
-            State::Free(_) => {
+            State::Free(_) | State::Lost(_) => {
                 self.over();
                 Ok(())
             }
@@ -190,14 +199,25 @@ impl Watch {
         self.state = State::Free(Some(key));
     }
 
+    /// The belief ends; what follows is a release that changes nothing more of that, or the next section.
+    fn lost(&mut self, key: Key) {
+        self.recorder.renewal_denied(&key);
+        self.recorder.aborted(&key);
+        self.state = State::Lost(key);
+    }
+
     fn gives_up(&mut self, key: &Key) {
         self.recorder.not_acquired(key, "the program gave up");
         self.recorder.idle(self.section);
         self.state = State::Free(None);
     }
 
-    /// The key that it was giving back is released by now.
+    /// The key that it was giving back is released by now, or was lost.
     fn over(&mut self) {
+        if let State::Lost(_) = self.state {
+            self.recorder.idle(self.section);
+            self.state = State::Free(None);
+        }
         if let State::Free(key) = &mut self.state
             && let Some(key) = key.take()
         {
@@ -219,6 +239,7 @@ mod tests {
         assert_eq!(read("wants jobs:nightly"), Some((Report::Wants, key.clone())));
         assert_eq!(read(" frees  jobs:nightly "), Some((Report::Frees, key.clone())));
         let given = Granted { token: Some(Token(7)), ..Granted::default() };
+        assert_eq!(read("lost jobs:nightly"), Some((Report::Lost, key.clone())));
         assert_eq!(read("holds jobs:nightly token=7"), Some((Report::Holds(given), key)));
     }
 

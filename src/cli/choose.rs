@@ -169,16 +169,33 @@ pub(crate) fn overruled(designs: &[Design], settings: &[String]) -> Vec<String> 
     for design in designs {
         let Some(store) = &design.store else { continue };
         for (name, required) in design.required().iter() {
-            let name = format!("{}.{name}", store.spec.name());
+            let (bare, name) = (name, format!("{}.{name}", store.spec.name()));
             let given = settings.iter().rev().filter_map(|setting| setting.split_once('='));
-            let given =
-                given.map(|(name, value)| (name.trim(), value.trim())).find(|(given, _)| *given == name);
+            let given = given
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .find(|(given, _)| *given == name || *given == bare);
             if let Some((_, given)) = given.filter(|(_, given)| *given != required.to_string()) {
                 notes.push(format!(
-                    "`{}` always runs with `{name}={required}`, which its claim rests on; `{name}={given}` is not used for it",
+                    "`{}` always runs with `{name}={required}`, which it needs; `{name}={given}` is not used for it",
                     design.name
                 ));
             }
+        }
+    }
+    notes
+}
+
+/// The leases that are longer than a store grants: a sentence for each design. Shorter ones than it grants are in the legend of a report.
+pub(crate) fn capped(designs: &[Design], scenarios: &[Scenario]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for design in designs {
+        let capped = scenarios.iter().map(|scenario| (scenario.ttl(), scenario.lease(design)));
+        if let Some((asked, granted)) = capped.into_iter().find(|(asked, granted)| granted < asked) {
+            let (asked, granted) = (Span::Fixed(asked), Span::Fixed(granted));
+            notes.push(format!(
+                "the store of `{}` grants a lease of {granted} to a client that asks for {asked}; all lengths in leases follow",
+                design.name
+            ));
         }
     }
     notes

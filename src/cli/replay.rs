@@ -136,6 +136,8 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let [scenario] = scenarios;
     let chosen = choose::design(design)?;
     choose::fit_autonomous(std::slice::from_ref(&chosen), &args.set)?;
+    let mut remarks = choose::overruled(std::slice::from_ref(&chosen), &args.set);
+    remarks.extend(choose::capped(std::slice::from_ref(&chosen), std::slice::from_ref(&scenario)));
     let name = quoted(&chosen.name);
     let design = scenario.applies(&chosen).map_err(|why| {
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
@@ -166,6 +168,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
             .or(unhit.filter(|_| clean))
             .map(|why| format!("for `picklock run` this run is inconclusive: {why}"))
             .into_iter()
+            .chain(remarks)
             .collect(),
     };
     reduced(args, replayed)

@@ -67,7 +67,8 @@ impl Selection {
         set_each(&mut scenarios, &self.set).map_err(Failure::input)?;
         choose::fit_autonomous(&designs, &self.set)?;
         let scaled = choose::scaled(&scenarios, &unset, &self.set);
-        for note in choose::overruled(&designs, &self.set).into_iter().chain(scaled) {
+        let capped = choose::capped(&designs, &scenarios);
+        for note in choose::overruled(&designs, &self.set).into_iter().chain(capped).chain(scaled) {
             // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
         }

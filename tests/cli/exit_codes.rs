@@ -149,6 +149,38 @@ fn what_is_set_and_does_not_hold_for_a_design_is_said() {
     assert!(none.contains(note) && !none.contains("`single-fenced` always"), "{none}");
     let same = with("redis.persistence=always").stderr;
     assert!(!same.contains(note), "{same}");
+    for (version, is_replaced) in
+        [("redis.version=7.0", true), ("version=8.4", true), ("version=valkey-9.0", false)]
+    {
+        for command in
+            [&["run", "--no-confirm", "--expect", "none", "--seeds", "1"][..], &["compare", "--seeds", "1"]]
+        {
+            let design = ["--design", "single{compare=delifeq}", "--scenario", "calm", "--set", version];
+            let said = run(&and(command, &design)).stderr;
+            assert_eq!(
+                said.contains("always runs with `redis.version=valkey-9.0`"),
+                is_replaced,
+                "{version}: {said}"
+            );
+        }
+        let replayed = run(&["replay", "single{compare=delifeq}", "calm", "1", "--set", version]).stdout;
+        assert_eq!(
+            replayed.contains("always runs with `redis.version=valkey-9.0`"),
+            is_replaced,
+            "{replayed}"
+        );
+    }
+}
+
+#[test]
+fn a_lease_that_is_longer_than_the_store_grants_is_said() {
+    let lease = ["--design", "zookeeper,etcd", "--scenario", "calm", "--set", "ttl=60s", "--seeds", "1"];
+    let said = run(&and(&["run", "--expect", "none"], &lease)).stderr;
+    assert!(
+        said.contains("the store of `zookeeper` grants a lease of 40s to a client that asks for 1m;"),
+        "{said}"
+    );
+    assert!(!said.contains("`etcd` grants"), "{said}");
 }
 
 #[test]

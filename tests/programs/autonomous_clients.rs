@@ -125,6 +125,9 @@ fn a_line_that_makes_no_sense_is_reported_with_what_was_expected() {
     let cases = [
         (say(&["frees a"]), ["`frees a`", "holds nothing", "`holds a` comes first"]),
         (say(&["holds a", "holds a"]), ["`holds a`", "holds it already", "`frees` comes first"]),
+        (say(&["lost a"]), ["`lost a`", "holds nothing", "`holds a` comes first"]),
+        (say(&["holds a", "lost b"]), ["`lost b`", "it holds `a`", ""]),
+        (say(&["holds a", "lost a", "lost a"]), ["`lost a`", "holds nothing", ""]),
         (say(&["holds a", "holds b"]), ["`holds b`", "while it held `a`", "one at a time"]),
         (say(&["holds a", "frees b"]), ["`frees b`", "it holds `a`", ""]),
         (say(&["wants a", "holds b"]), ["`holds b`", "while it wanted `a`", "`frees a`"]),
@@ -147,6 +150,22 @@ fn a_line_that_makes_no_sense_is_reported_with_what_was_expected() {
             assert!(output.stderr.contains(part), "{command}: {}", output.stderr);
         }
     }
+}
+
+#[test]
+fn a_client_that_says_that_its_lock_is_lost_holds_it_no_more() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let script = "import time
+for end in (\"lost a\", \"frees a\", \"lost a\"):
+    print(\"holds a\", flush=True)
+    print(end, flush=True)
+    time.sleep(0.1)";
+    let spelling = Program::new(python(script)).autonomous().to_string();
+    let lost = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
+    assert!(lost.stdout.contains("learns that its renewal of `a` failed"), "{}{}", lost.stdout, lost.stderr);
+    assert!(lost.stdout.contains("notices that its time is over"), "{}", lost.stdout);
 }
 
 #[test]

@@ -16,6 +16,33 @@ fn plain() -> String {
 }
 
 #[test]
+fn a_program_that_reports_a_loss_ends_the_section_of_its_client() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let script = "import sys, threading, time
+def lose(key):
+    time.sleep(0.02)
+    print(\"lost \" + key, flush=True)
+for line in sys.stdin:
+    asked = line.split()
+    if asked[0] == \"acquire\":
+        print(\"granted\", flush=True)
+        threading.Thread(target=lose, args=(asked[1],)).start()
+    else:
+        print(\"released\", flush=True)";
+    let spelling = Program::new(python(script)).to_string();
+    let calm = |more: &[&str]| {
+        let args = ["replay", &spelling, "calm", "0", "--full", "--set", "work=100ms..200ms"];
+        run_in(directory().path(), &[&args[..], more].concat()).stdout
+    };
+    let notified = calm(&[]);
+    assert!(notified.contains("gives `lock:1` up") && notified.contains("the lock is lost"), "{notified}");
+    let ignored = calm(&["--set", "ignores_loss=yes"]);
+    assert!(ignored.contains("lost lock:1") && !ignored.contains("gives `lock:1` up"), "{ignored}");
+}
+
+#[test]
 fn a_pause_gives_an_unmodified_program_two_holders_and_the_story_shows_what_it_sent() {
     if !can_run(&["python3"]) {
         return;

@@ -45,3 +45,19 @@ fn a_lease_that_the_store_grants_is_left_as_it_is() {
     assert_eq!(scenario.lease(&design("etcd")), Duration::from_secs(3));
     assert_eq!(scenario.lease(&design("single")), Duration::from_secs(3));
 }
+
+#[test]
+fn a_setting_of_the_store_that_changes_its_leases_changes_the_lengths_of_faults() {
+    let granted = |setting: &str, ttl: &str, spelling: &str| {
+        let mut scenario = pause();
+        scenario.set_all(&[setting, ttl]).unwrap();
+        let cell = Cell::of(&design(spelling), scenario).unwrap();
+        let plan = cell.run(Engine::Event, 0).plan;
+        (plan.world.ttl, cell.scenario.lease(&cell.design))
+    };
+    let seconds = |seconds| (Duration::from_secs(seconds), Duration::from_secs(seconds));
+    assert_eq!(granted("etcd.election_timeout=3s", "ttl=1s", "etcd"), seconds(5), "one and a half elections");
+    assert_eq!(granted("etcd.election_timeout=3s", "ttl=6500ms", "etcd"), seconds(7), "whole seconds");
+    assert_eq!(granted("zookeeper.tick_time=2s", "ttl=60s", "zookeeper"), seconds(40), "twenty ticks");
+    assert_eq!(granted("zookeeper.tick_time=1s", "ttl=1s", "zookeeper"), seconds(2), "two ticks");
+}

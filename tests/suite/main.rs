@@ -12,6 +12,7 @@ mod elected;
 mod exploration;
 mod fault_actions;
 mod leases;
+mod losses;
 mod matrix;
 mod moved_slot;
 #[path = "../support/nightly.rs"]

@@ -173,6 +173,8 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         topology,
         persistent,
         reentrant,
+        nests,
+        takes_up,
         in_sessions,
         sells,
         own_data,
@@ -203,6 +205,8 @@ fn run_alike(one: &Design, other: &Design) -> bool {
         && one.topology == *topology
         && one.persistent == *persistent
         && one.reentrant == *reentrant
+        && one.nests == *nests
+        && one.takes_up == *takes_up
         && one.in_sessions == *in_sessions
         && one.sells == *sells
         && one.own_data == *own_data

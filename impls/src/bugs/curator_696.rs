@@ -62,9 +62,13 @@ struct Latch {
 
 impl Latch {
     fn is_leader(&self) -> bool {
-        let leads = self.leads.as_ref();
-        leads.is_some_and(|(session, losses)| !session.is_over() && session.losses() == *losses)
+        self.leads.as_ref().is_some_and(|(session, losses)| leads(session, *losses))
     }
+}
+
+/// True while a latch leads in a session that had lost so many connections when it began to.
+fn leads(session: &Session, losses: u64) -> bool {
+    !session.is_over() && session.losses() == losses
 }
 
 impl Latches {
@@ -165,6 +169,14 @@ impl Lock for Latches {
 
     fn renews_in_background(&self) -> bool {
         true
+    }
+
+    async fn lost(&self, grant: &Grant) {
+        let latch = self.latch(&grant.key).await;
+        let led = latch.lock().await.leads.clone();
+        if let Some((session, losses)) = led {
+            session.until(|session| !leads(session, losses)).await;
+        }
     }
 
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {

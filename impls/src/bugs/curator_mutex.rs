@@ -112,6 +112,20 @@ impl Mutexes {
     }
 }
 
+impl Mutexes {
+    /// The session in which a grant was made, and how many connections that had lost then.
+    async fn session(&self, grant: &Grant) -> Option<(Arc<Session>, u64)> {
+        let held = self.held.lock().await;
+        let own = held.iter().find(|held| held.path == grant.owner)?;
+        Some((Arc::clone(&own.session), own.losses))
+    }
+}
+
+/// True once a session that had lost so many connections is over or has lost one more.
+fn is_suspended(session: &Session, losses: u64) -> bool {
+    session.is_over() || session.losses() != losses
+}
+
 impl Lock for Mutexes {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
         self.attempt(key, self.framework.ttl / 2).await
@@ -142,9 +156,14 @@ impl Lock for Mutexes {
         true
     }
 
+    async fn lost(&self, grant: &Grant) {
+        if let Some((session, losses)) = self.session(grant).await {
+            session.until(|session| is_suspended(session, losses)).await;
+        }
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let held = self.held.lock().await;
-        let own = held.iter().find(|held| held.path == grant.owner);
-        Ok(own.is_some_and(|own| !own.session.is_over() && own.session.losses() == own.losses))
+        let held = self.session(grant).await;
+        Ok(held.is_some_and(|(session, losses)| !is_suspended(&session, losses)))
     }
 }

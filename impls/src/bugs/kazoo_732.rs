@@ -61,6 +61,12 @@ impl Locks {
         }
     }
 
+    /// The session in which a grant was made.
+    async fn session(&self, grant: &Grant) -> Option<Arc<Session>> {
+        let held = self.held.lock().await;
+        held.iter().find(|(path, _)| *path == grant.owner).map(|(_, session)| Arc::clone(session))
+    }
+
     /// `_best_effort_cleanup`.
     async fn clean_up(&self, path: &str) {
         if self.insists {
@@ -99,8 +105,13 @@ impl Lock for Locks {
         true
     }
 
+    async fn lost(&self, grant: &Grant) {
+        if let Some(session) = self.session(grant).await {
+            session.until(Session::is_over).await;
+        }
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let held = self.held.lock().await;
-        Ok(held.iter().any(|(path, session)| *path == grant.owner && !session.is_over()))
+        Ok(self.session(grant).await.is_some_and(|session| !session.is_over()))
     }
 }

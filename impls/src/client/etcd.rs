@@ -23,6 +23,8 @@ use picklock_sim::task::Task;
 use prost::Message;
 use tokio::sync::Mutex;
 
+use super::flag::Flag;
+
 /// The steps in which a session looks what is due.
 const STEP: Duration = Duration::from_millis(500);
 
@@ -141,6 +143,7 @@ pub(crate) struct Session {
 
 struct Shared {
     state: StdMutex<State>,
+    is_over: Flag,
 }
 
 #[derive(Clone, Copy)]
@@ -151,16 +154,11 @@ struct State {
     answered: Monotonic,
     /// By then the lease must have run out, by the client's clock.
     until: Monotonic,
-    is_over: bool,
 }
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn end(&self) {
-        self.state().is_over = true;
     }
 }
 
@@ -181,8 +179,8 @@ impl Session {
             endpoints.call("etcdserverpb.Lease/LeaseGrant", &request, Again::Yes).await?;
         let ttl = Duration::from_secs(u64::try_from(granted.ttl).unwrap_or_default());
         let answered = host.monotonic();
-        let state = State { sent, answered, until: answered + UNTIL_FIRST_ANSWER, is_over: false };
-        let shared = Arc::new(Shared { state: StdMutex::new(state) });
+        let state = State { sent, answered, until: answered + UNTIL_FIRST_ANSWER };
+        let shared = Arc::new(Shared { state: StdMutex::new(state), is_over: Flag::default() });
         let keeper = Keeper {
             host: host.clone(),
             endpoints: Arc::clone(endpoints),
@@ -196,7 +194,12 @@ impl Session {
 
     /// True once it is over, as far as its client knows.
     pub(crate) fn is_over(&self) -> bool {
-        self.shared.state().is_over
+        self.shared.is_over.is_set()
+    }
+
+    /// Waits until it is over, as far as its client knows: `Done` of clientv3.
+    pub(crate) async fn done(&self) {
+        self.shared.is_over.wait().await;
     }
 
     /// When the last renewal that was answered had been sent, and when it was answered.
@@ -208,7 +211,7 @@ impl Session {
     /// Lets its lease run out.
     pub(crate) fn abandon(&self) {
         self.task.abort();
-        self.shared.end();
+        self.shared.is_over.set();
     }
 
     /// Ends it, and asks for the end of the lease.
@@ -242,7 +245,7 @@ impl Keeper {
             () = self.renew() => {}
             () = self.watch_deadline() => {}
         }
-        self.shared.end();
+        self.shared.is_over.set();
     }
 
     /// Ends when the lease must have run out, by the client's clock.

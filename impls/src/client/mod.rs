@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod connection;
 pub(crate) mod consul;
 pub(crate) mod etcd;
+pub(crate) mod flag;
 pub(crate) mod kubernetes;
 pub(crate) mod policy;
 pub(crate) mod pool;

@@ -138,6 +138,10 @@ impl<L: Renew> Lock for Renewed<L> {
     fn renews_in_background(&self) -> bool {
         self.lock.renews_in_background()
     }
+
+    async fn lost(&self, grant: &Grant) {
+        self.lock.lost(grant).await;
+    }
 }
 
 impl Watches {

@@ -211,10 +211,20 @@ impl Lock for Delayed {
         true
     }
 
+    async fn lost(&self, grant: &Grant) {
+        let lost = {
+            let held = self.held.lock().await;
+            held.iter().find(|session| session.id == grant.owner).map(|session| Arc::clone(session.lost()))
+        };
+        if let Some(lost) = lost {
+            lost.wait().await;
+        }
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         let held = self.held.lock().await;
         let session = held.iter().find(|session| session.id == grant.owner);
-        let Some(session) = session.filter(|session| !session.is_lost()) else { return Ok(false) };
+        let Some(session) = session.filter(|session| !session.lost().is_set()) else { return Ok(false) };
         self.advertise(grant, session);
         Ok(true)
     }

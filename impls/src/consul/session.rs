@@ -10,6 +10,7 @@ use picklock_sim::host::Host;
 use tokio::sync::oneshot;
 
 use crate::client::consul::{Api, ApiError};
+use crate::client::flag::Flag;
 
 /// After an error, a session is renewed again this much later.
 const RENEWS_AGAIN: Duration = Duration::from_secs(1);
@@ -21,6 +22,8 @@ const MONITORS_AGAIN: Duration = Duration::from_secs(2);
 pub(super) struct Session {
     pub(super) id: String,
     shared: Arc<Mutex<State>>,
+    /// Set once the monitor has seen that the key is lost, or could not see it any more.
+    lost: Arc<Flag>,
     _ends: oneshot::Sender<()>,
 }
 
@@ -30,8 +33,6 @@ struct State {
     sent: Monotonic,
     /// When the answer came.
     answered: Monotonic,
-    /// True once the monitor has seen that the key is lost, or could not see it any more.
-    is_lost: bool,
 }
 
 fn state(shared: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -48,7 +49,7 @@ impl Session {
     ) -> Result<Session, ApiError> {
         let sent = host.monotonic();
         let id = api.create(ttl, lock_delay).await?;
-        let state = State { sent, answered: host.monotonic(), is_lost: false };
+        let state = State { sent, answered: host.monotonic() };
         let shared = Arc::new(Mutex::new(state));
         let (ends, end) = oneshot::channel();
         let renewer = Renewer {
@@ -59,22 +60,22 @@ impl Session {
             shared: Arc::clone(&shared),
         };
         host.spawn(renewer.renew(end));
-        Ok(Session { id, shared, _ends: ends })
+        Ok(Session { id, shared, lost: Arc::default(), _ends: ends })
     }
 
     /// Has the key monitored that it holds.
     pub(super) fn monitor(&self, host: &Host, api: &Arc<Api>, key: &str, retries: u32) {
-        let (host, api, shared) = (host.clone(), Arc::clone(api), Arc::clone(&self.shared));
+        let (host, api, lost) = (host.clone(), Arc::clone(api), Arc::clone(&self.lost));
         let (id, key) = (self.id.clone(), key.to_owned());
         host.clone().spawn(async move {
             watch(&host, &api, (&key, &id), retries).await;
-            state(&shared).is_lost = true;
+            lost.set();
         });
     }
 
-    /// True once its key is lost, as far as its client knows.
-    pub(super) fn is_lost(&self) -> bool {
-        state(&self.shared).is_lost
+    /// Set once its key is lost, as far as its client knows.
+    pub(super) fn lost(&self) -> &Arc<Flag> {
+        &self.lost
     }
 
     /// When the last renewal that was answered had been sent, and when it was answered.

@@ -7,7 +7,9 @@
 use picklock_sim::design::Family;
 use picklock_sim::params;
 
-use super::queue::{KEEPALIVE, LEFTOVER, MEMBERS, REQUEST_TIMEOUT, Rules, SESSION, VERSION, design};
+use super::queue::{
+    FAILED_TXN, KEEPALIVE, LEFTOVER, MEMBERS, REQUEST_TIMEOUT, Rules, SESSION, VERSION, design,
+};
 use crate::client::policy::BELIEF;
 
 /// The family of designs with etcd's election.
@@ -16,6 +18,6 @@ pub(crate) static FAMILY: Family = Family {
     claim: "etcd's election: the oldest key with a lease leads, and a resignation deletes no other",
     weakness: "nobody looks whether the candidate's own key is still there when its turn comes",
     source: "etcd 3.6, client/v3/concurrency/election.go; etcd issue 19597",
-    params: params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, LEFTOVER, REQUEST_TIMEOUT],
+    params: params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, FAILED_TXN, LEFTOVER, REQUEST_TIMEOUT],
     build: |args| design(args, Rules::ELECTION),
 };

@@ -3,7 +3,9 @@
 //! *Claim:* one holder in the order of asking, on a store that survives the loss of a minority of its members; a holder that dies is replaced
 //! once its lease has run out.
 //! *Weakness:* the lease ends while its holder stands still, and the writer sends no token (`etcd-fenced` does). Up to 3.4 a waiter whose own
-//! key is gone by the time that its turn comes is granted the lock all the same (`etcd-no-recheck`).
+//! key is gone by the time that its turn comes is granted the lock all the same (`etcd-no-recheck`). The key of a transaction without an answer
+//! blocks the others while its session lives (`failed_txn=leave`). A lease may end although it was renewed: when the messages of members are late,
+//! and when a leader that paused has proposed its end.
 //! *Source:* `client/v3/concurrency/mutex.go` of etcd 3.6; etcd issue 11456 (Jepsen, etcd 3.4.3).
 
 use picklock_sim::design::Family;
@@ -11,17 +13,19 @@ use picklock_sim::param::Param;
 use picklock_sim::params;
 
 use super::data::DATA;
-use super::queue::{KEEPALIVE, LEFTOVER, MEMBERS, REQUEST_TIMEOUT, Rules, SESSION, VERSION, design};
+use super::queue::{
+    FAILED_TXN, KEEPALIVE, LEFTOVER, MEMBERS, REQUEST_TIMEOUT, Rules, SESSION, VERSION, design,
+};
 use crate::client::policy::BELIEF;
 
 const PARAMS: &[Param] =
-    params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, LEFTOVER, REQUEST_TIMEOUT, DATA];
+    params![BELIEF, MEMBERS, VERSION, SESSION, KEEPALIVE, FAILED_TXN, LEFTOVER, REQUEST_TIMEOUT, DATA];
 
 /// The family of designs with etcd's mutex.
 pub(crate) static FAMILY: Family = Family {
     name: "etcd",
     claim: "etcd's mutex: the oldest key with a lease that is kept alive, on a store that survives the loss of a minority",
-    weakness: "the lease ends while its holder stands still, and the writer sends no token",
+    weakness: "the lease ends while its holder stands still, the writer sends no token, and the key of an unanswered request stays with its session",
     source: "etcd 3.6, client/v3/concurrency/mutex.go",
     params: PARAMS,
     build: |args| design(args, Rules::MUTEX),

@@ -1,5 +1,9 @@
 //! The queue of etcd's clients: `name/lease`, made once, in the order of the revisions at which these keys were made.
 //!
+//! A failed acquire does what clientv3 does. `Lock` and `Campaign` return the error of their first transaction and delete nothing: if the
+//! transaction was executed, its key lives as long as the session, and the session's next attempt takes it up. After a failed wait `Lock`
+//! deletes its key and ignores the outcome; `Campaign` resigns if its caller has given up, and leaves its key after any other error.
+//!
 //! *Source:* `client/v3/concurrency/{key,mutex,election}.go` of etcd 3.4 and 3.6.
 
 use std::sync::Arc;
@@ -21,7 +25,7 @@ use tokio::sync::Mutex;
 
 use super::data::{DATA, Register};
 use super::held::{Held, give_back, give_back_at_last, is_in_doubt};
-use crate::client::attempts::until_granted;
+use crate::client::attempts::{until_granted, until_granted_or_failed};
 use crate::client::etcd::{Again, Endpoints, Session};
 use crate::client::policy::Policy as ClientPolicy;
 
@@ -69,6 +73,18 @@ pub(crate) const LEFTOVER: Param<Word> = Param {
     doc: "what becomes of a session when nobody knows whether its key was deleted: its lease runs out, or it is kept alive, and with it the lock",
 };
 
+/// What an acquire does after an error of its first transaction.
+pub(crate) const FAILED_TXN: Param<Word> = Param {
+    name: "failed_txn",
+    domain: Word(&["leave", "withdraw"]),
+    default: "leave",
+    doc: "what an acquire does after an error of its first transaction: it fails and leaves its key to the session's next acquire, as clientv3 \
+          does, or deletes the key, ends the session if nobody knows whether that succeeded, and tries again",
+};
+
+/// The longest pause before a broken watch is resumed (`maxBackoff` of clientv3's `watch.go`).
+const RESUMES: Duration = Duration::from_millis(100);
+
 /// What a client does once its turn has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rules {
@@ -80,15 +96,23 @@ pub(crate) struct Rules {
     pub(crate) fenced: bool,
     /// True if a release that was not answered is asked for again in the background, until it is answered.
     pub(crate) repeats_release: bool,
+    /// True if a wait that fails leaves the key, unless its caller has given up.
+    pub(crate) leaves_after_error: bool,
 }
 
 impl Rules {
     /// Those of the mutex.
-    pub(crate) const MUTEX: Rules =
-        Rules { looks_again: true, checks_release: false, fenced: false, repeats_release: false };
+    pub(crate) const MUTEX: Rules = Rules {
+        looks_again: true,
+        checks_release: false,
+        fenced: false,
+        repeats_release: false,
+        leaves_after_error: false,
+    };
 
     /// Those of the election.
-    pub(crate) const ELECTION: Rules = Rules { looks_again: false, checks_release: true, ..Rules::MUTEX };
+    pub(crate) const ELECTION: Rules =
+        Rules { looks_again: false, checks_release: true, leaves_after_error: true, ..Rules::MUTEX };
 }
 
 /// A design whose clients stand in a queue by these rules. A parameter that its family lacks is at its default.
@@ -99,6 +123,7 @@ pub(crate) fn design(args: &Args, rules: Rules) -> Design {
         shares_session: word(SESSION) == "client",
         pings: word(KEEPALIVE) == "on",
         abandons: word(LEFTOVER) == "abandon" && !rules.repeats_release,
+        withdraws: word(FAILED_TXN) == "withdraw",
         waits: word(REQUEST_TIMEOUT) == "none",
         guards: word(DATA) == "guarded",
         rules,
@@ -108,7 +133,8 @@ pub(crate) fn design(args: &Args, rules: Rules) -> Design {
     let client = move |context: Context| async move { Ok(Client::lock(Queue::new(&context, policy)?)) };
     let topology = Topology { stores: 1, replicated: members > 1 };
     let design = Design::new("", client).on_stores(topology, etcd).persistent().believing(policy.belief);
-    let design = Design { survives: Conditions::LEASE, ..design.renewing() };
+    let takes_up = policy.shares_session && (!policy.withdraws || !policy.abandons);
+    let design = Design { survives: Conditions::LEASE, takes_up, ..design.renewing() };
     let design = if word(DATA) == "resource" { design } else { design.guarding_own_data() };
     if rules.fenced { design.fenced() } else { design }
 }
@@ -119,6 +145,8 @@ struct Policy {
     shares_session: bool,
     pings: bool,
     abandons: bool,
+    /// True if a failed acquire makes sure that its key does not stay.
+    withdraws: bool,
     /// True if it waits for the answer to a release for as long as the server takes.
     waits: bool,
     /// True if data in etcd are written only if the own key is still there.
@@ -181,14 +209,18 @@ impl Queue {
             let found = self.range(&last).await?;
             let Some(before) = found.kvs.into_iter().next() else { return Ok(()) };
             let revision = found.header.map_or(0, |header| header.revision);
-            self.wait_for_deletion(&before.key, revision).await?;
+            self.wait_for_deletion(&before.key, revision).await;
         }
     }
 
     /// Watches a key until it is deleted; on another member if the connection breaks.
-    async fn wait_for_deletion(&self, key: &[u8], mut revision: i64) -> Result<(), Status> {
+    async fn wait_for_deletion(&self, key: &[u8], mut revision: i64) {
         loop {
-            let mut stream = self.endpoints.open("etcdserverpb.Watch/Watch").await?;
+            // clientv3 resumes a watch for as long as its caller waits.
+            let Ok(mut stream) = self.endpoints.open("etcdserverpb.Watch/Watch").await else {
+                self.host.sleep(RESUMES).await;
+                continue;
+            };
             let create =
                 WatchCreate { key: key.to_vec(), start_revision: revision, ..WatchCreate::default() };
             if stream.sender.send(&WatchRequest { watching: Some(Watching::Create(create)) }).is_err() {
@@ -196,7 +228,7 @@ impl Queue {
             }
             while let Ok(Some(answer)) = stream.receiver.next::<WatchResponse>().await {
                 if answer.events.iter().any(|event| event.kind() == EventKind::Delete) {
-                    return Ok(());
+                    return;
                 }
                 revision = revision.max(answer.header.map_or(0, |header| header.revision));
             }
@@ -230,11 +262,13 @@ impl Queue {
         let (own, is_first) = match stood {
             Ok(Ok(stood)) => stood,
             failed => {
-                let key = key_of(name.as_str().as_bytes(), session.lease);
                 let error = failed.ok().and_then(Result::err).map(LockError::from);
-                // The key may have been made, or may be made yet.
-                let comes = error.as_ref().is_none_or(|error| !error.is_denial());
-                self.withdraw(&key, &session, comes).await;
+                if self.policy.withdraws {
+                    // The key may have been made, or may be made yet.
+                    let comes = error.as_ref().is_none_or(|error| !error.is_denial());
+                    let key = key_of(name.as_str().as_bytes(), session.lease);
+                    self.withdraw(&key, &session, comes).await;
+                }
                 return error.map_or(Ok(None), Err);
             }
         };
@@ -247,20 +281,31 @@ impl Queue {
                 *self.session.lock().await = None;
                 Ok(None)
             }
-            Ok(Err(error)) => self.give_up(&own.key, &own.session, Some(error)).await,
-            Err(_) => self.give_up(&own.key, &own.session, None).await,
+            Ok(Err(error)) => {
+                if !self.policy.rules.leaves_after_error || self.policy.withdraws {
+                    self.give_up(&own).await;
+                }
+                Err(error.into())
+            }
+            Err(_) => {
+                self.give_up(&own).await;
+                Ok(None)
+            }
         }
     }
 
-    /// Ends an attempt that failed with this error, or took too long: its key is deleted.
-    async fn give_up(
-        &self,
-        key: &[u8],
-        session: &Arc<Session>,
-        error: Option<Status>,
-    ) -> Result<Option<Grant>, LockError> {
-        self.withdraw(key, session, false).await;
-        error.map_or(Ok(None), |error| Err(error.into()))
+    /// Ends an attempt whose wait failed or took too long: its key is deleted. clientv3 ignores the outcome of that.
+    async fn give_up(&self, own: &Held) {
+        let deleted = give_back(&self.endpoints, self.policy.rules.checks_release, own);
+        let deleted = self.host.timeout_boxed(self.ttl, Box::pin(deleted)).await;
+        if self.policy.withdraws && deleted.as_ref().map_or(true, is_in_doubt) {
+            self.leave_behind(&own.session).await;
+        }
+    }
+
+    /// The key of a grant, unless it was released.
+    async fn own(&self, grant: &Grant) -> Option<Held> {
+        self.held.lock().await.iter().find(|own| own.key == grant.owner.as_bytes()).cloned()
     }
 
     async fn grant(&self, name: &Key, own: Held) -> Grant {
@@ -283,7 +328,7 @@ impl Queue {
         };
     }
 
-    /// Deletes a key of one's own, whoever waits. A key that is not there and may still come is left behind.
+    /// Deletes the key of a transaction that failed. The session of a key that is not there and may still come is of no more use.
     async fn withdraw(&self, key: &[u8], session: &Arc<Session>, may_come: bool) {
         let request = DeleteRangeRequest { key: key.to_vec(), ..DeleteRangeRequest::default() };
         let deleted =
@@ -314,14 +359,15 @@ impl Lock for Queue {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        until_granted(host, wait, |left| self.attempt(key, left)).await
+        match self.policy.withdraws {
+            true => until_granted(host, wait, |left| self.attempt(key, left)).await,
+            // `Lock` and `Campaign` try once.
+            false => until_granted_or_failed(host, wait, |left| self.attempt(key, left)).await,
+        }
     }
 
     async fn apply(&self, grant: &Grant, operation: Operation) -> Result<Applied, ResourceError> {
-        let held = self.held.lock().await;
-        let own = held.iter().find(|own| own.key == grant.owner.as_bytes()).cloned();
-        drop(held);
-        let own = own.ok_or(ResourceError::NotSent)?;
+        let own = self.own(grant).await.ok_or(ResourceError::NotSent)?;
         let guard = self.policy.guards.then_some(own);
         let register =
             Register { host: &self.host, endpoints: &self.endpoints, patience: 2 * self.ttl, guard };
@@ -373,13 +419,15 @@ impl Lock for Queue {
         true
     }
 
+    async fn lost(&self, grant: &Grant) {
+        if let Some(own) = self.own(grant).await {
+            own.session.done().await;
+        }
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let held = self.held.lock().await;
-        let own = held.iter().find(|own| own.key == grant.owner.as_bytes());
-        let Some(own) = own.filter(|own| !own.session.is_over()) else { return Ok(false) };
-        let session = Arc::clone(&own.session);
-        drop(held);
-        self.advertise(grant, &session);
+        let Some(own) = self.own(grant).await.filter(|own| !own.session.is_over()) else { return Ok(false) };
+        self.advertise(grant, &own.session);
         Ok(true)
     }
 }

@@ -22,6 +22,7 @@ use picklock_sim::params;
 use tokio::sync::{Mutex, oneshot};
 
 use super::elector::{Elector, Release, Times};
+use crate::client::flag::Flag;
 use crate::client::kubernetes::Api;
 use crate::client::policy::{BELIEF, DRIFT, Policy, Reading};
 
@@ -151,7 +152,7 @@ struct LeaseObject {
 struct Leading {
     identity: String,
     renewed: Arc<StdMutex<(Monotonic, Monotonic)>>,
-    stopped: Arc<StdMutex<bool>>,
+    stopped: Arc<Flag>,
     /// Has it stop.
     cancel: oneshot::Sender<()>,
     /// True once it has stopped and given the object up.
@@ -183,7 +184,7 @@ impl LeaseObject {
         }
         let (cancel, cancelled) = oneshot::channel();
         let (done, released) = oneshot::channel();
-        let stopped: Arc<StdMutex<bool>> = Arc::default();
+        let stopped: Arc<Flag> = Arc::default();
         let leading =
             Leading { identity, renewed: elector.renewed(), stopped: Arc::clone(&stopped), cancel, released };
         let Rules { release, lingers, .. } = self.rules;
@@ -201,7 +202,7 @@ impl LeaseObject {
                 let _ = host.timeout_boxed(lingers, Box::pin(until_answered(&host, &api, &name))).await;
             }
             // Only now is anybody notified: OnStoppedLeading is called when all of this has returned.
-            *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            stopped.set();
             // Who waited may be gone.
             let _ = done.send(released);
         });
@@ -263,11 +264,21 @@ impl Lock for LeaseObject {
         true
     }
 
+    async fn lost(&self, grant: &Grant) {
+        let stopped = {
+            let held = self.held.lock().await;
+            let leading = held.iter().find(|leading| leading.identity == grant.owner);
+            leading.map(|leading| Arc::clone(&leading.stopped))
+        };
+        if let Some(stopped) = stopped {
+            stopped.wait().await;
+        }
+    }
+
     async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
         let held = self.held.lock().await;
         let leading = held.iter().find(|leading| leading.identity == grant.owner);
-        let leads = |leading: &&Leading| !*leading.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(leading) = leading.filter(leads) else { return Ok(false) };
+        let Some(leading) = leading.filter(|leading| !leading.stopped.is_set()) else { return Ok(false) };
         self.advertise(grant, leading);
         Ok(true)
     }

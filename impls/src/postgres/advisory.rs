@@ -1,15 +1,17 @@
 //! An advisory lock: a number that a session locks, which stands for whatever its users agree upon.
 //!
 //! *Claim:* one holder, in the order of asking, for as long as its session lasts, or its transaction (`scope=transaction`). There is no
-//! table, and no lease that could end.
+//! table, and no lease that could end. A session may lock once more what it has locked.
 //! *Weakness:* the lock is lost with the session, and its holder is not notified: a restart of the server, a broken connection or a pooler
 //! between the two gives it to somebody else. It is in no log and on no standby. Nothing ties it to the data that it guards. Others stall for
 //! as long as a holder does; that of a machine without power is not noticed for hours.
 //! *Source:* PostgreSQL 15 documentation, 13.3.5 Advisory Locks, 9.27.10 Advisory Lock Functions.
 //!
-//! A session for each lock, whose number `hashtext` makes of the name, as Django and Rails users do. Release unlocks it and ends the session.
+//! A session for each lock, whose number `hashtext` makes of the name, as Django and Rails users do. Release unlocks it and ends the session. A
+//! task that holds a lock acquires it once more in the same session, which counts; of a transaction's lock nothing is released before its end.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_model::ids::Key;
@@ -41,7 +43,7 @@ pub(crate) static FAMILY: Family = Family {
 pub(crate) fn design(args: &Args, kind: Postgres) -> Design {
     let policy = Policy::of(args);
     let client = move |context: Context| async move { Ok(Client::lock(Advisory::new(&context, policy)?)) };
-    of_connections(args, Design::new("", client), kind)
+    of_connections(args, Design::new("", client), kind).nesting()
 }
 
 const SCOPE: Param<Word> = Param {
@@ -77,7 +79,15 @@ struct Advisory {
     servers: Servers,
     ttl: Duration,
     policy: Policy,
-    held: Mutex<BTreeMap<Key, Session>>,
+    /// What each task holds.
+    held: Mutex<BTreeMap<(Key, u32), Held>>,
+}
+
+/// A lock that is held.
+struct Held {
+    session: Arc<Session>,
+    /// How often it was acquired without being released.
+    holds: u32,
 }
 
 impl Advisory {
@@ -86,11 +96,14 @@ impl Advisory {
         Ok(Advisory { host: context.host.clone(), servers, ttl: context.ttl, policy, held: Mutex::default() })
     }
 
-    /// Locks the number of a key, waiting for it at most so long; none if that was too short.
-    async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Session>, PostgresError> {
+    /// Locks the number of a key, waiting for it at most so long; none if that was too short. What the task holds it locks once more.
+    async fn lock(&self, key: &Key, wait: Duration) -> Result<Option<Arc<Session>>, PostgresError> {
+        let held = self.held.lock().await.get(&self.place(key)).map(|held| Arc::clone(&held.session));
+        if let Some(session) = held {
+            return self.lock_in(session, key, wait).await;
+        }
         let Policy { waiting, transaction, fenced } = self.policy;
-        let answer = self.answer();
-        let session = Session::open(&self.host, &self.servers, answer).await?;
+        let session = Arc::new(Session::open(&self.host, &self.servers, self.answer()).await?);
         if fenced {
             session.run(fencing::CREATE).await?;
         }
@@ -98,13 +111,28 @@ impl Advisory {
         if let Some(before) = before {
             session.run(&before).await?;
         }
+        self.lock_in(session, key, wait).await
+    }
+
+    async fn lock_in(
+        &self,
+        session: Arc<Session>,
+        key: &Key,
+        wait: Duration,
+    ) -> Result<Option<Arc<Session>>, PostgresError> {
+        let Policy { waiting, transaction, .. } = self.policy;
         let call = if transaction { "pg_advisory_xact_lock" } else { "pg_advisory_lock" };
         let select = format!("SELECT {call}(hashtext($1))");
         let name = key.as_str();
         let params: [session::Param<'_>; 1] = [(&name, Type::TEXT)];
-        let place = (&self.host, &session);
-        let rows = waiting.lock(place, (&select, &params), wait, answer).await?;
+        let place = (&self.host, &*session);
+        let rows = waiting.lock(place, (&select, &params), wait, self.answer()).await?;
         Ok(rows.map(|_| session))
+    }
+
+    /// A lock of the task that asks.
+    fn place(&self, key: &Key) -> (Key, u32) {
+        (key.clone(), self.host.task())
     }
 
     /// How long a client waits for an answer.
@@ -134,7 +162,8 @@ impl Queued for Advisory {
                 false => fencing::draw(&session).await?,
             };
         }
-        self.held.lock().await.insert(key.clone(), session);
+        let mut held = self.held.lock().await;
+        held.entry(self.place(key)).or_insert(Held { session, holds: 0 }).holds += 1;
         Ok(Some(grant))
     }
 
@@ -153,8 +182,18 @@ impl Lock for Advisory {
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
-        let session = self.held.lock().await.remove(&grant.key);
-        let session = session.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
+        let place = self.place(&grant.key);
+        let mut held = self.held.lock().await;
+        let own = held.get_mut(&place);
+        let own = own.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
+        own.holds -= 1;
+        let (session, is_last) = (Arc::clone(&own.session), own.holds == 0);
+        if is_last {
+            held.remove(&place);
+        } else if self.policy.transaction {
+            return Ok(());
+        }
+        drop(held);
         self.unlock(&grant.key, &session).await
     }
 }

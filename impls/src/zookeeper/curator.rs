@@ -4,6 +4,8 @@
 //! *Weakness:* nobody makes them. Holders that stop only when the session is taken for lost (`obeys=lost`) go on for two thirds of its time until they
 //! notice the silence and for all of it from then on, while ZooKeeper ends it after once its time and a tick. Those that go on (`obeys=neither`)
 //! overlap for as long as they work. A holder that stands still notices nothing.
+//!
+//! A thread acquires once more what it holds: its client counts, and asks no member. It does so also when the session that held the node is over.
 //! *Source:* `InterProcessMutex.java`, `LockInternals.java`, `ConnectionStateManager.java` of Curator 5; Curator's documentation on errors
 //! ("it is strongly recommended that you add a ConnectionStateListener and watch for SUSPENDED and LOST state changes").
 
@@ -35,6 +37,6 @@ pub(crate) static FAMILY: Family = Family {
             "neither" => Obeys::Nothing,
             _ => Obeys::Suspension,
         };
-        design(args, Rules { obeys, fenced: false })
+        design(args, Rules { obeys, fenced: false, reentrant: true })
     },
 };

@@ -59,6 +59,8 @@ pub(super) struct Rules {
     pub(super) obeys: Obeys,
     /// True if the transaction that created its node is a fencing token.
     pub(super) fenced: bool,
+    /// True if a task acquires once more what it holds, which the client counts and asks no member for.
+    pub(super) reentrant: bool,
 }
 
 /// A design whose clients stand in a queue by these rules.
@@ -75,6 +77,7 @@ pub(super) fn design(args: &Args, rules: Rules) -> Design {
     let store = ZooKeeper { members };
     let design = Design::new("", client).on_stores(topology, store).persistent().believing(policy.belief);
     let design = Design { survives: Conditions::LEASE, ..design.renewing() };
+    let design = if rules.reentrant { design.nesting() } else { design };
     if rules.fenced { design.fenced() } else { design }
 }
 
@@ -100,6 +103,11 @@ struct Queue {
 /// A node of one's own.
 #[derive(Clone)]
 struct Held {
+    key: Key,
+    /// The task that holds it.
+    task: u32,
+    /// How often that has acquired it without releasing it.
+    holds: u32,
     path: String,
     /// The transaction that created it.
     created: i64,
@@ -137,8 +145,10 @@ impl Queue {
 
     /// Creates a node of one's own.
     async fn enter(&self, key: &Key, session: &Arc<Session>, mark: Option<&str>) -> Result<Held, Failure> {
-        let held =
-            |path: String, created: i64| Held { path, created, session: Arc::clone(session), losses: 0 };
+        let held = |path: String, created: i64| {
+            let (key, task, session) = (key.clone(), self.host.task(), Arc::clone(session));
+            Held { key, task, holds: 1, path, created, session, losses: 0 }
+        };
         loop {
             match session.create_in_sequence(&prefix(key, mark)).await {
                 Ok(made) => return Ok(held(made.path, made.stat.czxid)),
@@ -274,11 +284,28 @@ impl Queue {
         }
     }
 
-    /// True if a holder stops now.
-    fn is_lost(&self, own: &Held) -> bool {
+    /// Acquires once more what the task holds, if it may: whatever has become of its node meanwhile.
+    async fn reenter(&self, key: &Key) -> Option<Grant> {
+        let mut held = self.held.lock().await;
+        let task = self.host.task();
+        let own =
+            held.iter_mut().find(|own| self.policy.rules.reentrant && own.key == *key && own.task == task)?;
+        own.holds += 1;
+        let mut grant = Grant::new(key, own.path.clone());
+        self.advertise(&mut grant, &own.session);
+        Some(grant)
+    }
+
+    /// The node of a grant, unless it was released.
+    async fn own(&self, grant: &Grant) -> Option<Held> {
+        self.held.lock().await.iter().find(|own| own.path == grant.owner).cloned()
+    }
+
+    /// True if a holder stops that was granted the lock when its session had lost so many connections.
+    fn is_lost(&self, session: &Session, losses: u64) -> bool {
         match self.policy.rules.obeys {
-            Obeys::Expiry | Obeys::Loss => own.session.is_over(),
-            Obeys::Suspension => !own.session.is_connected() || own.session.losses() > own.losses,
+            Obeys::Expiry | Obeys::Loss => session.is_over(),
+            Obeys::Suspension => !session.is_connected() || session.losses() > losses,
             Obeys::Nothing => false,
         }
     }
@@ -286,17 +313,27 @@ impl Queue {
 
 impl Lock for Queue {
     async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
-        self.attempt(key, self.ttl / 2).await
+        match self.reenter(key).await {
+            Some(grant) => Ok(Some(grant)),
+            None => self.attempt(key, self.ttl / 2).await,
+        }
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        until_granted(host, wait, |left| self.attempt(key, left)).await
+        match self.reenter(key).await {
+            Some(grant) => Ok(Some(grant)),
+            None => until_granted(host, wait, |left| self.attempt(key, left)).await,
+        }
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
         let own = {
             let mut held = self.held.lock().await;
             let at = held.iter().position(|own| own.path == grant.owner);
+            if let Some(own) = at.map(|at| &mut held[at]).filter(|own| own.holds > 1) {
+                own.holds -= 1;
+                return Ok(());
+            }
             at.map(|at| held.swap_remove(at))
         };
         let own = own.ok_or_else(|| LockError::new("this client does not hold the lock"))?;
@@ -325,15 +362,16 @@ impl Lock for Queue {
         true
     }
 
-    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
-        let held = self.held.lock().await;
-        let Some(own) = held.iter().find(|own| own.path == grant.owner) else { return Ok(false) };
-        if self.is_lost(own) {
-            return Ok(false);
+    async fn lost(&self, grant: &Grant) {
+        if let Some(own) = self.own(grant).await {
+            own.session.until(|session| self.is_lost(session, own.losses)).await;
         }
-        let session = Arc::clone(&own.session);
-        drop(held);
-        self.advertise(grant, &session);
+    }
+
+    async fn renew(&self, grant: &mut Grant) -> Result<bool, LockError> {
+        let own = self.own(grant).await;
+        let Some(own) = own.filter(|own| !self.is_lost(&own.session, own.losses)) else { return Ok(false) };
+        self.advertise(grant, &own.session);
         Ok(true)
     }
 }

@@ -25,7 +25,8 @@ impl<'t> History<'t> {
     /// The attempt of a section that was under way at an instant.
     #[must_use]
     pub fn attempt_at(&self, section: &Section<'_>, at: TrueTime) -> Attempt {
-        let begun = self.trace.attempts.get(&section.id).filter(|_| !self.trace.reentrant);
+        let begun =
+            self.trace.attempts.get(&section.id).filter(|_| !self.trace.reentrant && !self.trace.takes_up);
         let begun = begun.map_or(&[][..], Vec::as_slice);
         let next = begun.partition_point(|begun| *begun <= at);
         let asked = section.asked.map_or(TrueTime::default(), |event| event.at);

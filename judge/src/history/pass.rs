@@ -30,7 +30,7 @@ impl<'t> History<'t> {
             return history;
         }
         let mut history = Pass::over(trace, names.locks, knows_tasks).into_history();
-        history.takes_up = names.taken_up;
+        history.takes_up |= names.taken_up;
         history
     }
 }
@@ -96,7 +96,7 @@ impl<'t> Pass<'t> {
                 host_changes: Vec::new(),
                 disruptions: Vec::new(),
                 walls: BTreeMap::new(),
-                takes_up: false,
+                takes_up: trace.takes_up,
             },
             host_states: trace.hosts.iter().map(|host| initial(host.role)).collect(),
             keys: BTreeMap::new(),

@@ -72,6 +72,7 @@ impl Script {
                 belief: Belief::Naive,
                 exclusion: Exclusion::Mutual,
                 reentrant: false,
+                takes_up: false,
                 sessions: false,
                 quorum: 1,
                 ttl: Duration::from_millis(100),

@@ -58,6 +58,7 @@ pub(super) fn of(recording: &mut Recording) -> (Trace, Vec<u64>) {
         belief: Belief::Naive,
         exclusion,
         reentrant: settings.reentrant,
+        takes_up: false,
         sessions: false,
         quorum: recording.quorum(),
         ttl: Duration::ZERO,

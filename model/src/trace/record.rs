@@ -106,6 +106,9 @@ pub struct Trace {
     /// True if an owner that holds may acquire once more, from any section of its client.
     #[serde(default)]
     pub reentrant: bool,
+    /// True if a section may take up the record that an earlier one of its client has left, though no section acquires twice.
+    #[serde(default)]
+    pub takes_up: bool,
     /// True if the record of a lock counts only as long as the key of its client's session, which the request that creates the record
     /// keeps first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

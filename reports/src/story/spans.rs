@@ -165,6 +165,7 @@ mod tests {
             belief,
             exclusion: picklock_sim::lock::Exclusion::Mutual,
             reentrant: false,
+            takes_up: false,
             sessions: false,
             quorum: 1,
             ttl: Duration::from_secs(1),

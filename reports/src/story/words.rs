@@ -345,5 +345,5 @@ fn signed(ns: i64) -> String {
 
 /// True if a line is the report of an autonomous client.
 fn says_by_itself(line: &str) -> bool {
-    ["wants ", "holds ", "frees "].iter().any(|verb| line.starts_with(verb))
+    ["wants ", "holds ", "frees ", "lost "].iter().any(|verb| line.starts_with(verb))
 }

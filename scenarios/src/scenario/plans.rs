@@ -129,34 +129,35 @@ impl Scenario {
     /// The plan of the same run without anything going wrong.
     #[must_use]
     pub fn fault_free_plan(&self, design: &Design, seed: Seed) -> Plan {
+        let lease = self.lease(design);
         Plan {
             seed,
             network_seed: seed,
-            world: WorldSpec { store: self.settings(design), ..world::spec(&self.world, self.lease(design)) },
+            world: WorldSpec { store: self.settings(design, lease), ..world::spec(&self.world, lease) },
             workload: self.workload.name.to_owned(),
-            clients: (self.workload.draw)(&self.load, self.lease(design), seed),
+            clients: (self.workload.draw)(&self.load, lease, seed),
             injections: Vec::new(),
             choices: Vec::new(),
         }
     }
 
-    /// The lease that its clients ask for: its own, or the shortest that the design's store grants. What is given in leases, such as the length
-    /// of a pause, is in these.
+    /// The lease that its clients are granted if they ask the design's store, as it is set, for the scenario's. What is given in leases,
+    /// such as the length of a pause, is in these; parameters of the store that decide which lease it grants are in those of the scenario.
     #[must_use]
     pub fn lease(&self, design: &Design) -> Duration {
-        let shortest = design.store.as_ref().map_or(Duration::ZERO, |store| store.spec.smallest_lease());
-        self.ttl().max(shortest)
+        let Some(store) = &design.store else { return self.ttl() };
+        let asked = self.ttl();
+        let world = WorldSpec { store: self.settings(design, asked), ..world::spec(&self.world, asked) };
+        store.spec.granted_lease(asked, &design.settings(&world))
     }
 
-    /// Its parameters for the design's kind of store.
-    fn settings(&self, design: &Design) -> Settings {
+    /// Its parameters for the design's kind of store, with what is given in leases in this one.
+    fn settings(&self, design: &Design, lease: Duration) -> Settings {
         let mut settings = Settings::default();
         let kind = design.store.as_ref().map(|store| store.spec.name());
         for (_, args) in self.stores.iter().filter(|(name, _)| kind == Some(*name)) {
             for (param, value) in args.iter() {
-                setting(value, self.lease(design))
-                    .into_iter()
-                    .for_each(|value| settings.put(param.name, value));
+                setting(value, lease).into_iter().for_each(|value| settings.put(param.name, value));
             }
         }
         settings

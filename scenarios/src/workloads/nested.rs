@@ -21,7 +21,7 @@ pub(super) const WORKLOAD: Workload = Workload {
 };
 
 fn needs_reentrancy(design: &Design) -> Result<(), String> {
-    if design.reentrant {
+    if design.nests {
         Ok(())
     } else {
         Err("its sections acquire once more what they hold, and the design does not let them".into())

@@ -2,16 +2,19 @@
 //! Or, with a stock, look at what is left, work, and sell one.
 //!
 //! Read, work and write are three steps, so that a lost update shows. A holder with a deadline reads its clock before
-//! each step and gives up when the deadline has passed; a naive one never does. A design without a lock makes the same
-//! change in its own way. The outcome of a change whose answer never came stays unknown: the client goes on.
+//! each step and gives up when the deadline has passed; a naive one never does. A holder whose lock notifies it that its grant is
+//! lost gives up at that instant, also while it waits for the resource; a change that is on its way may still be made, and is
+//! one of this section. A design without a lock makes the same change in its own way. The outcome of a change whose answer
+//! never came stays unknown: the client goes on.
 //!
 //! Where the data lie in the lock's own store, the lock reads and writes them. What it changes may be made with the release
 //! only, as a transaction is with its commit; then the outcome of the change is reported when the release has returned.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all, select};
 use picklock_model::ids::Key;
 use picklock_model::plan::{Phase, SectionPlan};
 use picklock_model::trace::What;
@@ -94,12 +97,14 @@ struct Task<'s> {
     recorder: BeliefRecorder,
     resource: Resource,
     kind: Kind,
+    /// True while it waits for the answer to its change.
+    changes: bool,
 }
 
 impl<'s> Task<'s> {
     fn new(context: &'s ClientContext, kind: Kind) -> Task<'s> {
         let (host, resource) = (&context.host, context.resource.another());
-        Task { context, host, recorder: context.recorder.clone(), resource, kind }
+        Task { context, host, recorder: context.recorder.clone(), resource, kind, changes: false }
     }
 
     async fn all_of(mut self, task: u32) {
@@ -145,10 +150,6 @@ impl<'s> Task<'s> {
         match host.unless_cancelled(call).await {
             Some(Ok(Some(mut grant))) => {
                 self.recorder.acquired(&grant);
-                // It may have been lost before it was known.
-                if !self.looks(lock, &mut grant).await {
-                    return self.release(lock, grant, section, false).await;
-                }
                 let pending = if self.kind == Kind::Nested {
                     self.nested(lock, &mut grant, section).await
                 } else {
@@ -207,9 +208,31 @@ impl<'s> Task<'s> {
         pending
     }
 
+    /// Takes the steps of a section, until the lock notifies its holder that the grant is lost, unless the client ignores that. True if it
+    /// changed something that the release makes.
+    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) -> bool {
+        if self.context.policy.ignores_loss {
+            return self.steps(lock, grant, plan).await;
+        }
+        let held = grant.clone();
+        // The loss is looked at first: it may have come before the grant was known.
+        let done = match select(lock.lost(&held), pin!(self.steps(lock, grant, plan))).await {
+            Either::Left(_) => None,
+            Either::Right((pending, _)) => Some(pending),
+        };
+        done.unwrap_or_else(|| {
+            if std::mem::take(&mut self.changes) {
+                self.recorder.change(What::WriteUnknown { key: held.key.clone() });
+            }
+            self.recorder.renewal_denied(&held.key);
+            self.recorder.aborted(&held.key);
+            false
+        })
+    }
+
     /// Reads, works, writes; stops early when the grant may no longer be relied upon or a step fails. True if it changed
     /// something that the release makes.
-    async fn section(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) -> bool {
+    async fn steps(&mut self, lock: &dyn ErasedLock, grant: &mut Grant, plan: &SectionPlan) -> bool {
         self.recorder.phase(plan.ordinal, Phase::Read);
         if self.over(grant) {
             return false;
@@ -232,7 +255,9 @@ impl<'s> Task<'s> {
             return false;
         }
         let change = if self.kind == Kind::Sell { Operation::Sell(1) } else { Operation::Write(value + 1) };
+        self.changes = true;
         let outcome = self.apply(lock, grant, &plan.key, change).await;
+        self.changes = false;
         let key = plan.key.clone();
         match outcome {
             Ok(Applied::AtRelease(_)) => return true,
@@ -297,21 +322,6 @@ impl<'s> Task<'s> {
             }
         }
         self.host.sleep(left).await;
-        self.looks(lock, grant).await
-    }
-
-    /// Looks what came of a grant that its lock renews in the background. False if that notices the loss: a lock that notifies its holder does so
-    /// at once, and nothing is decided between two steps.
-    async fn looks(&mut self, lock: &dyn ErasedLock, grant: &mut Grant) -> bool {
-        let asks_nobody = lock.checkpoint().is_some() && lock.renews_in_background();
-        if !asks_nobody || self.context.policy.ignores_loss {
-            return true;
-        }
-        if let Ok(false) = lock.renew(grant).await {
-            self.recorder.renewal_denied(&grant.key);
-            self.recorder.aborted(&grant.key);
-            return false;
-        }
         true
     }
 

@@ -50,13 +50,17 @@ pub struct Design {
     /// True if it is only what it claims to be on stores that keep every acknowledged write over a restart: then it
     /// gets such stores, whatever the scenario says.
     pub persistent: bool,
-    /// True if a holder may acquire what it holds once more.
+    /// True if an owner may acquire once more what it holds, from any section of its client: its record is the owner's, not a section's.
     pub reentrant: bool,
+    /// True if a holder may acquire once more what it holds: all that are reentrant, and those whose clients or sessions count.
+    pub nests: bool,
     /// True if the record of a lock counts only as long as the key of its client's session, which the request that creates the record
     /// keeps first: others may put their own in its place after that.
     pub in_sessions: bool,
     /// True if it sells from a stock although it has no lock, or guards its own data.
     pub sells: bool,
+    /// True if an acquire takes up the record that an earlier one of the same client has left, though its holders do not nest.
+    pub takes_up: bool,
     /// True if the data that it guards lie in its own store, and not at the resource.
     pub own_data: bool,
     /// The process that renews what its holders hold. Faults of a client's renewals do not apply to it unless that is a client.
@@ -106,6 +110,8 @@ impl Design {
             topology: Topology::default(),
             persistent: false,
             reentrant: false,
+            nests: false,
+            takes_up: false,
             in_sessions: false,
             sells: false,
             own_data: false,
@@ -158,12 +164,13 @@ impl Design {
         settings
     }
 
-    /// The settings of its stores whatever a plan gives: that which keeps every acknowledged write, for a design that claims no
-    /// more than it does on such stores.
+    /// The settings of its stores whatever a plan gives: what its clients need, and that which keeps every acknowledged write, for a
+    /// design that claims no more than it does on such stores.
     #[must_use]
     pub fn required(&self) -> Settings {
-        let mut required = Settings::default();
-        if let Some(store) = self.store.as_ref().filter(|_| self.persistent) {
+        let Some(store) = &self.store else { return Settings::default() };
+        let mut required = store.spec.required();
+        if self.persistent {
             store.spec.keep_everything(&mut required);
         }
         required
@@ -225,6 +232,13 @@ impl Design {
     #[must_use]
     pub fn reentrant(mut self) -> Design {
         self.reentrant = true;
+        self.nesting()
+    }
+
+    /// The same design, whose holders may acquire once more what they hold, while each acquire from outside makes a record of its own.
+    #[must_use]
+    pub fn nesting(mut self) -> Design {
+        self.nests = true;
         self
     }
 

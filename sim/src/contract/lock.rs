@@ -188,6 +188,14 @@ pub trait Lock: Send + Sync + 'static {
         false
     }
 
+    /// Completes when the lock learns that a grant is lost: its session has ended, or its watchdog was denied. The holder is then notified, and
+    /// gives up its section at that instant, whatever it waits for. Never, for a lock that notifies nobody, or only the
+    /// outcome of a [`renew`](Lock::renew) that they ask for.
+    fn lost(&self, grant: &Grant) -> impl Future<Output = ()> + Send {
+        let _ = grant;
+        std::future::pending()
+    }
+
     /// Carries out one operation on the guarded data in the service of a grant, where these lie in the lock's own store
     /// instead of the resource: only for a design that says so with
     /// [`guarding_own_data`](crate::contract::design::Design::guarding_own_data). The store records what it does as the
@@ -304,6 +312,9 @@ pub trait ErasedLock: Send + Sync {
     /// See [`Lock::renew`].
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>>;
 
+    /// See [`Lock::lost`].
+    fn lost<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, ()>;
+
     /// See [`Lock::apply`].
     fn apply<'a>(
         &'a self,
@@ -345,6 +356,10 @@ impl<L: Lock> ErasedLock for L {
 
     fn renew<'a>(&'a self, grant: &'a mut Grant) -> BoxFuture<'a, Result<bool, LockError>> {
         Box::pin(Lock::renew(self, grant))
+    }
+
+    fn lost<'a>(&'a self, grant: &'a Grant) -> BoxFuture<'a, ()> {
+        Box::pin(Lock::lost(self, grant))
     }
 
     fn apply<'a>(

@@ -69,7 +69,6 @@ impl Resource {
         match outcome {
             Ok(Ok(reply)) => reply.value(),
             Ok(Err(_)) | Err(_) => {
-                self.stream = None;
                 Err(if sent { ResourceError::EffectUnknown } else { ResourceError::NotSent })
             }
         }
@@ -82,10 +81,11 @@ impl Resource {
         token: Option<Token>,
         sent: &mut bool,
     ) -> io::Result<Reply> {
-        if self.stream.is_none() {
-            self.stream = Some(self.host.connect(HOST, PORT).await?);
-        }
-        let stream = self.stream.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        // The connection of a call that is dropped before its answer is dropped with it: the next call must not read that answer.
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => self.host.connect(HOST, PORT).await?,
+        };
         let request = Request { operation, token, key: key.clone() }.encode();
         // From the first byte on it may arrive. A write that is still pending may never happen, and counts all the same:
         // the client cannot know.
@@ -94,7 +94,9 @@ impl Resource {
             Some(origin) => stream.write_for(origin, &request).await?,
             None => stream.write_all(&request).await?,
         }
-        Reply::read(stream).await
+        let reply = Reply::read(&mut stream).await?;
+        self.stream = Some(stream);
+        Ok(reply)
     }
 }
 

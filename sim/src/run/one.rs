@@ -125,6 +125,7 @@ fn made(
         belief: if plan.world.policy.ignores_loss { ignores_loss(design.belief) } else { design.belief },
         exclusion: design.exclusion,
         reentrant: design.reentrant,
+        takes_up: design.takes_up,
         sessions: design.in_sessions,
         quorum: design.topology.quorum(),
         ttl: plan.world.ttl,

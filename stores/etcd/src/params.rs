@@ -52,3 +52,19 @@ pub const PARAMS: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT, DISK];
 
 /// All of one that is served: there the version is a parameter of the servers, and not of a design.
 pub const SERVED: &[Param] = params![HEARTBEAT, ELECTION_TIMEOUT, DISK, VERSION];
+
+/// The fewest seconds of a lease that members with these settings grant.
+pub(crate) fn shortest_lease(settings: &Settings) -> u64 {
+    fewest_seconds(settings.get(HEARTBEAT), election_ticks(settings))
+}
+
+/// One and a half elections, rounded up.
+pub(crate) fn fewest_seconds(tick: Duration, election_ticks: u32) -> u64 {
+    (tick * (3 * election_ticks / 2)).as_nanos().div_ceil(1_000_000_000) as u64
+}
+
+/// An election in heartbeats.
+pub(crate) fn election_ticks(settings: &Settings) -> u32 {
+    let ticks = settings.get(ELECTION_TIMEOUT).as_nanos() / settings.get(HEARTBEAT).as_nanos().max(1);
+    u32::try_from(ticks).unwrap_or(u32::MAX).max(1)
+}

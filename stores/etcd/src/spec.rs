@@ -12,7 +12,7 @@ use picklock_sim::store::{
     StoreKind, StoreSpec, Topology,
 };
 
-use crate::params::{ELECTION_TIMEOUT, PARAMS};
+use crate::params::{ELECTION_TIMEOUT, PARAMS, shortest_lease};
 use crate::version::Version;
 use crate::{CLIENT_PORT, protocol, real, server};
 
@@ -83,6 +83,12 @@ impl StoreSpec for Etcd {
     /// The least that etcd grants with its usual times: one and a half elections, in whole seconds.
     fn smallest_lease(&self) -> Duration {
         Duration::from_secs(2)
+    }
+
+    /// Whole seconds, and not below one and a half elections.
+    fn granted_lease(&self, asked: Duration, settings: &Settings) -> Duration {
+        let seconds = asked.as_nanos().div_ceil(1_000_000_000) as u64;
+        Duration::from_secs(seconds.max(shortest_lease(settings)))
     }
 
     /// The leader counts them by its monotonic clock.

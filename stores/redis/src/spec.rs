@@ -89,6 +89,14 @@ impl StoreSpec for Redis {
         settings.set(PERSISTENCE, "always");
     }
 
+    fn required(&self) -> Settings {
+        let mut required = Settings::default();
+        if self.version != Version::default() {
+            required.set(VERSION, self.version.name());
+        }
+        required
+    }
+
     fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
         if !topology.replicated {
             return Duration::ZERO;

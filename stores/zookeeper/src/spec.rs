@@ -73,6 +73,12 @@ impl StoreSpec for ZooKeeper {
         Duration::from_secs(4)
     }
 
+    /// Two to twenty ticks (`minSessionTimeout`, `maxSessionTimeout`).
+    fn granted_lease(&self, asked: Duration, settings: &Settings) -> Duration {
+        let tick = settings.get(TICK_TIME);
+        asked.clamp(2 * tick, 20 * tick)
+    }
+
     /// The leader counts sessions by its monotonic clock.
     fn lease_clock(&self) -> LeaseClock {
         LeaseClock::Monotonic

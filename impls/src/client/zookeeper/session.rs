@@ -81,6 +81,18 @@ impl Session {
         self.shared.state().losses
     }
 
+    /// Waits until something is true of it, which is looked at after each change of its connection.
+    pub(crate) async fn until(&self, is_true: impl Fn(&Session) -> bool) {
+        loop {
+            // A change between the look and the wait counts: it reaches each `notified` that was made before.
+            let changed = self.shared.changed.notified();
+            if is_true(self) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
     /// When the last request that was answered had been sent, and when it was answered.
     pub(crate) fn renewed(&self) -> (Monotonic, Monotonic) {
         self.shared.state().renewed

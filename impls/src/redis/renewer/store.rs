@@ -60,6 +60,10 @@ impl StoreSpec for RenewedRedis {
         self.redis.keep_everything(settings);
     }
 
+    fn required(&self) -> Settings {
+        self.redis.required()
+    }
+
     fn recovery_time(&self, topology: Topology, settings: &Settings, whole: bool) -> Duration {
         self.redis.recovery_time(topology, settings, whole)
     }

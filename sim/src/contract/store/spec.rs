@@ -70,9 +70,21 @@ pub trait StoreSpec: Send + Sync + 'static {
         Duration::ZERO
     }
 
-    /// The shortest lease that it grants: a scenario with a shorter one does not apply to it.
+    /// The settings that hold whatever a plan gives, because its clients need them, such as a version that has a command of theirs.
+    fn required(&self) -> Settings {
+        Settings::default()
+    }
+
+    /// The shortest lease that it grants with its usual settings.
     fn smallest_lease(&self) -> Duration {
         Duration::from_millis(1)
+    }
+
+    /// The lease that it grants to a client that asks for `asked`: the shortest one, if that is longer. All that a scenario gives in
+    /// leases is in granted ones.
+    fn granted_lease(&self, asked: Duration, settings: &Settings) -> Duration {
+        let _ = settings;
+        asked.max(self.smallest_lease())
     }
 
     /// The clock of its members by which leases run out.

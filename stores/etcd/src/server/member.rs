@@ -22,6 +22,7 @@ use crate::messages::{
     LeaseTimeToLiveRequest, LeaseTimeToLiveResponse, PutRequest, PutResponse, RangeRequest, RangeResponse,
     TxnRequest, TxnResponse,
 };
+use crate::params::fewest_seconds;
 use crate::version::Version;
 
 /// The call by which a member asks the one that leads to renew a lease. A real one asks on the port of members, over HTTP.
@@ -75,10 +76,9 @@ impl Member {
         Duration::from_secs(5) + 2 * self.election()
     }
 
-    /// The fewest seconds of a lease: one and a half elections, rounded up.
+    /// The fewest seconds of a lease.
     fn shortest_lease(&self) -> i64 {
-        let ticks = 3 * self.replica.timing.election_ticks / 2;
-        (self.replica.timing.tick * ticks).as_secs_f64().ceil() as i64
+        fewest_seconds(self.replica.timing.tick, self.replica.timing.election_ticks) as i64
     }
 
     pub(crate) fn header(&self) -> Header {

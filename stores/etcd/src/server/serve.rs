@@ -10,7 +10,7 @@ use super::actions::act;
 use super::member::Member;
 use super::services;
 use super::state::{HolderOf, Machine, Objects};
-use crate::params::{ELECTION_TIMEOUT, HEARTBEAT, VERSION, keeps};
+use crate::params::{HEARTBEAT, VERSION, election_ticks, keeps};
 use crate::version::Version;
 use crate::{CLIENT_PORT, PEER_PORT, grpc};
 
@@ -64,10 +64,9 @@ pub(super) async fn accept(member: Arc<Member>) {
 
 fn timing(settings: &Settings, version: Version) -> Timing {
     let tick = settings.get(HEARTBEAT);
-    let ticks = settings.get(ELECTION_TIMEOUT).as_nanos() / tick.as_nanos().max(1);
     Timing {
         tick,
-        election_ticks: u32::try_from(ticks).unwrap_or(u32::MAX).max(1),
+        election_ticks: election_ticks(settings),
         // `--pre-vote` is the default from 3.5 on.
         asks_first: version != Version::V34,
         silence: None,

@@ -42,6 +42,13 @@ impl Version {
         Version::NAMED.iter().find(|(known, _)| *known == name).map(|(_, version)| *version)
     }
 
+    /// Its name among [`NAMED`](Version::NAMED).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let named = Version::NAMED.iter().find(|(_, version)| *version == self);
+        named.expect("each version has a name").0
+    }
+
     /// The version of Redis as `INFO` and scripts give it. Valkey says that of the Redis that it is compatible with.
     #[must_use]
     pub fn text(self) -> &'static str {
