@@ -16,7 +16,9 @@ mod stretches;
 mod wall;
 
 pub use attempts::Attempt;
-pub use parts::{Answer, Discarded, Granted, History, Operation, OperationKind, Record, Section, Touch};
+pub use parts::{
+    Answer, Discarded, Granted, History, Operation, OperationKind, Record, Section, SharedRecord, Touch,
+};
 pub use silence::Silence;
 pub use stretches::Stretch;
 

@@ -42,6 +42,17 @@ pub struct History<'t> {
     pub(super) walls: BTreeMap<HostId, Wall>,
     /// True if a grant took up a record that an earlier section of its client had left behind: the owner is the client.
     pub takes_up: bool,
+    /// The records that are of several locks, which exclude each other by them.
+    pub shared: Vec<SharedRecord<'t>>,
+}
+
+/// A record that is of several locks.
+#[derive(Clone, Debug)]
+pub struct SharedRecord<'t> {
+    /// The name under which stores keep it.
+    pub name: &'t Key,
+    /// The indices of the locks in [`History::keys`].
+    pub locks: Vec<usize>,
 }
 
 /// One section: a request for the lock, and what became of it.
@@ -96,7 +107,7 @@ pub struct Granted<'t> {
 
 /// The record of one grant on one host, from creation to its end.
 pub struct Record<'t> {
-    /// The key.
+    /// The key: of a record that several locks share, that of the request that created it.
     pub key: usize,
     /// Its creation; host and creating grant stand there.
     pub created: &'t Event,
@@ -263,6 +274,14 @@ impl<'t> History<'t> {
     #[must_use]
     pub fn knows_records(&self) -> bool {
         self.records.iter().any(|record| record.created.grant.is_some())
+    }
+
+    /// The record that two locks have in common.
+    #[must_use]
+    pub fn shared_by(&self, one: usize, other: usize) -> Option<&SharedRecord<'t>> {
+        self.shared
+            .iter()
+            .find(|shared| one != other && [one, other].iter().all(|key| shared.locks.contains(key)))
     }
 
     /// The index of a section.

@@ -20,7 +20,7 @@ impl<'t> History<'t> {
     /// Derives the history of a trace.
     #[must_use]
     pub fn of(trace: &'t Trace) -> History<'t> {
-        let history = Pass::over(trace, BTreeMap::new(), true).into_history();
+        let history = Pass::over(trace, RecordNames::default(), true).into_history();
         let knows_tasks = !history.has_tasks();
         let names = match history.granted.is_empty() || history.knows_records() {
             true => RecordNames::default(),
@@ -29,9 +29,7 @@ impl<'t> History<'t> {
         if names.locks.is_empty() && knows_tasks {
             return history;
         }
-        let mut history = Pass::over(trace, names.locks, knows_tasks).into_history();
-        history.takes_up |= names.taken_up;
-        history
+        Pass::over(trace, names, knows_tasks).into_history()
     }
 }
 
@@ -50,7 +48,7 @@ struct Pass<'t> {
     homes: BTreeMap<usize, &'t Event>,
     /// The members that came to lead their groups, by the last event that says so.
     took_over: BTreeMap<(u32, u32), &'t Event>,
-    /// Indices of the records that have not ended, by key and host.
+    /// Indices of the records that have not ended, by key and host; by the first key of those that share a record.
     live: BTreeMap<(usize, HostId), usize>,
     /// The creations of the grant at hand, kept to reuse the allocation.
     creations: Vec<Creation>,
@@ -77,7 +75,7 @@ struct Creation {
 }
 
 impl<'t> Pass<'t> {
-    fn over(trace: &'t Trace, names: BTreeMap<&'t Key, &'t Key>, knows_tasks: bool) -> Pass<'t> {
+    fn over(trace: &'t Trace, names: RecordNames<'t>, knows_tasks: bool) -> Pass<'t> {
         let initial =
             |role| HostState { takes_writes: role == Role::Leader, runs: true, jumped: TrueTime::default() };
         let mut pass = Pass {
@@ -96,11 +94,12 @@ impl<'t> Pass<'t> {
                 host_changes: Vec::new(),
                 disruptions: Vec::new(),
                 walls: BTreeMap::new(),
-                takes_up: trace.takes_up,
+                takes_up: trace.takes_up || names.taken_up,
+                shared: names.shared,
             },
             host_states: trace.hosts.iter().map(|host| initial(host.role)).collect(),
             keys: BTreeMap::new(),
-            names,
+            names: names.locks,
             knows_tasks,
             homes: BTreeMap::new(),
             took_over: BTreeMap::new(),
@@ -428,12 +427,15 @@ impl<'t> Pass<'t> {
 
     fn created(&mut self, event: &'t Event, key: &'t Key) {
         self.touched(event, key, true);
-        let Some(key) = self.known_key(key) else { return self.session_kept(event, key) };
+        let Some(place) = self.known_key(key) else { return self.session_kept(event, key) };
         let on_store = self.takes_writes(event.host);
         let record = self.history.records.len();
-        self.live.insert((key, event.host), record);
+        self.live.insert((place, event.host), record);
+        let mut key = place;
         if let Some(section) = self.known_section(event) {
             section.records.push(record);
+            let asked = section.key;
+            key = if self.history.shared_by(place, asked).is_some() { asked } else { place };
         }
         let session = self.history.trace.sessions.then(|| self.sessions.of(event)).flatten();
         let (ended, over_at, lapsed) = (None, None, None);

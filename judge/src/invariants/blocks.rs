@@ -248,7 +248,11 @@ impl<'h, 't> Sweep<'h, 't> {
         let blocked = Blocked { history, key, from, until, waiter };
         let obstacle = blocked.obstacle();
         let livelock = if obstacle.events.is_empty() { blocked.livelock() } else { None };
-        let kind = if livelock.is_some() { "livelock" } else { "deadlock" };
+        let kind = match livelock {
+            Some(_) => "livelock",
+            None if self.is_over(block) => "blocked",
+            None => "deadlock",
+        };
         let obstacle = match livelock {
             Some(livelock) => livelock,
             None if obstacle.events.is_empty() => blocked.in_turn().unwrap_or(obstacle),
@@ -293,6 +297,14 @@ impl<'h, 't> Sweep<'h, 't> {
             events: cite(proof.chain(obstacle.events)),
             width: Some(width),
         })
+    }
+}
+
+impl Sweep<'_, '_> {
+    /// True if somebody got the lock after all.
+    fn is_over(&self, block: &Block<'_>) -> bool {
+        let mut grants = self.history.grants().filter(|(section, _)| section.key == self.key);
+        grants.any(|(_, grant)| grant.acquired.at >= block.until)
     }
 }
 

@@ -5,12 +5,17 @@
 //! takes their place. Or it is nothing that a store keeps, and then that is said. A host is in charge while it runs and takes
 //! writes; what it keeps or lacks counts if that was so for more than half of the block.
 
-use picklock_model::ids::{GrantId, HostId};
+use std::collections::BTreeSet;
+
+use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, Role, What};
 
 use super::findings::who;
 use crate::history::{History, Record, Section};
+
+/// The most records of other names that are listed.
+const STRANGERS: usize = 3;
 
 /// An obstacle.
 pub(super) struct Obstacle<'t> {
@@ -68,16 +73,25 @@ impl<'h, 't> Blocked<'h, 't> {
             }
             return Obstacle { text: Some(text), events };
         }
-        let granted = !self.history.granted.is_empty();
+        let strangers = self.strangers();
+        let (known, granted) = (self.history.knows_records(), !self.history.granted.is_empty());
         let silent = self.history.trace.hosts.iter().any(|host| host.silent);
-        let unknown = silent || (granted && !self.history.knows_records());
-        let none = || "no record that a store keeps is in the way".to_owned();
-        Obstacle { text: (!unknown).then(none), events: Vec::new() }
+        let text = match strangers.as_slice() {
+            _ if silent => None,
+            [] if granted && !known => None,
+            [] => Some("no record that a store keeps is in the way".to_owned()),
+            _ if known => Some("no record of the lock is in the way".to_owned()),
+            strangers => Some(format!(
+                "no record that is known to be the lock's is in the way, but others were there all that time: {}",
+                strangers.join("; ")
+            )),
+        };
+        Obstacle { text, events: Vec::new() }
     }
 
     /// Records that came one after another and together are in the way, if no single one is.
     pub(super) fn in_turn(&self) -> Option<Obstacle<'t>> {
-        let of_key = self.history.records.iter().filter(|record| record.key == self.key);
+        let of_key = self.history.records.iter().filter(|record| self.is_ours(record));
         // A record that was there for a moment alone kept nobody from the lock.
         let mut turns: Vec<&Record<'_>> =
             of_key.filter(|record| self.kept_for(record) * 10 > self.width()).collect();
@@ -118,8 +132,43 @@ impl<'h, 't> Blocked<'h, 't> {
     /// The records of the key that hosts in charge kept for most of the block: those of the grant that has most of them, or, if
     /// they are of several, of all.
     fn records(&self) -> Vec<&'h Record<'t>> {
-        let kept = |record: &&Record<'_>| record.key == self.key && self.kept_for(record) * 2 > self.width();
+        let kept = |record: &&Record<'_>| self.is_ours(record) && self.kept_for(record) * 2 > self.width();
         self.history.records.iter().filter(kept).collect()
+    }
+
+    /// The records of other names than those of known locks that clients made and that were there for the whole block, in words.
+    fn strangers(&self) -> Vec<String> {
+        let events = &self.history.trace.events;
+        let known: BTreeSet<EventId> = self.history.records.iter().map(|record| record.created.id).collect();
+        let ends = |event: &Event, key: &Key| match &event.what {
+            What::Created { key: name }
+            | What::Deleted { key: name }
+            | What::Expired { key: name, .. }
+            | What::Lost { key: name } => name == key,
+            _ => false,
+        };
+        let mut strangers = Vec::new();
+        for (at, event) in events.iter().enumerate().filter(|(_, event)| event.at <= self.from) {
+            let What::Created { key } = &event.what else { continue };
+            let Some(section) = event.grant.filter(|_| !known.contains(&event.id)) else { continue };
+            let later = events[at + 1..].iter().find(|later| later.host == event.host && ends(later, key));
+            let here = later.is_none_or(|later| later.at >= self.until);
+            if here && self.charge(event.host, self.from, self.until) * 2 > self.width() {
+                let (host, by) = (self.history.trace.host_name(event.host), who(self.history, section));
+                strangers.push(format!("`{key}` on {host}, created at {} for {by}", event.at));
+            }
+        }
+        let more = strangers.len().saturating_sub(STRANGERS);
+        if more > 0 {
+            strangers.truncate(STRANGERS);
+            strangers.push(format!("{more} more"));
+        }
+        strangers
+    }
+
+    /// True if a record is the lock's, or that of a lock that shares it.
+    fn is_ours(&self, record: &Record<'_>) -> bool {
+        record.key == self.key || self.history.shared_by(record.key, self.key).is_some()
     }
 
     /// For how many nanoseconds of the block a host in charge kept a record.
@@ -245,7 +294,11 @@ impl<'h, 't> Blocked<'h, 't> {
         hosts.dedup();
         let created = first.created;
         let made = if first.on_store { "created" } else { "copied there" };
-        let mut what = format!("the record on {}, {made} at {}", hosts.join(", "), created.at);
+        let name = match &created.what {
+            What::Created { key } if key.as_str() != self.history.key_name(self.key) => format!(" `{key}`"),
+            _ => String::new(),
+        };
+        let mut what = format!("the record{name} on {}, {made} at {}", hosts.join(", "), created.at);
         if let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) {
             let section = &self.history.sections[section];
             if section.id == self.waiter.id {
@@ -253,6 +306,10 @@ impl<'h, 't> Blocked<'h, 't> {
             } else {
                 what.push_str(&format!(" for {}, {}", who(self.history, section.id), fate(section)));
             }
+        }
+        if first.key != self.key {
+            let (here, other) = (self.history.key_name(self.key), self.history.key_name(first.key));
+            what.push_str(&format!("; `{here}` and `{other}` are the same record"));
         }
         if let Some(lost) = self.lease_lost(first) {
             what.push_str(&format!("; its lease was lost at {}", lost.at));
@@ -416,6 +473,30 @@ mod tests {
             "in the way, one after another: the record on node-1, created at 0.310000s for client-1 (section 1), which died \
              asking for it at 0.320000s; then the record on node-1, created at 0.570000s for client-3 (section 1), whose \
              acquire failed (tired) at 0.580000s"
+        );
+    }
+
+    #[test]
+    fn records_of_other_names_are_listed_where_none_is_known_to_be_the_lock_s() {
+        let script = Script::new().on("ticket").at(5).creates(A1, NODE_1).on("stock");
+        assert_eq!(
+            in_the_way(script),
+            "no record that is known to be the lock's is in the way, but others were there all that time: `ticket` on node-1, created at \
+             0.005000s for client-1 (section 1)"
+        );
+        let script = Script::new().on("ticket").at(5).creates(A1, NODE_1).deletes(A1, NODE_1).on("stock");
+        assert_eq!(in_the_way(script), "no record that a store keeps is in the way");
+    }
+
+    #[test]
+    fn a_record_of_another_name_that_the_grant_made_is_in_the_way_by_that_name() {
+        let script =
+            Script::new().at(0).waits(A1).on("advisory 7").at(5).creates(A1, NODE_1).on("stock").at(6);
+        let script = script.acquires(A1).at(30).releasing(A1).at(31).released(A1);
+        assert_eq!(
+            in_the_way(script),
+            "in the way: the record `advisory 7` on node-1, created at 0.005000s for client-1 (section 1), which had released it at \
+             0.031000s"
         );
     }
 

@@ -20,6 +20,7 @@ mod orphaned_grants;
 pub mod ownership;
 pub mod progress;
 pub mod reentrancy;
+mod shared_records;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod token_order;

@@ -20,6 +20,7 @@ use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
 use super::invariant::Invariant;
 use super::orphaned_grants::orphaned_grants;
+use super::shared_records;
 use crate::history::{History, Section};
 use crate::outcome::Outcome;
 
@@ -50,6 +51,9 @@ fn check(history: &History<'_>) -> Outcome {
             sweep.enter(stretch, stretches.peek().is_none());
         }
         conclusive |= sweep.finish(&mut findings, &mut hidden);
+    }
+    if findings.is_empty() {
+        findings = shared_records::findings(history);
     }
     if findings.is_empty() {
         if let Some(why) = hidden {
@@ -128,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn a_free_lock_that_nobody_gets_for_longer_than_the_bound_is_a_deadlock() {
+    fn a_free_lock_that_nobody_gets_for_longer_than_the_bound_is_blocked() {
         let trace = Script::new().at(0).waits(A1).at(101).acquires(A1).trace();
         let found = finding(&INVARIANT, &trace);
         assert_eq!(found.width, wide(101));
         assert_eq!(found.grants, [A1]);
         assert_eq!(cited(&trace, &found), ["0 client-1 waiting", "101 client-1 acquired"]);
-        let text = "deadlock: for 101 ms nobody got `stock` although none held it, from 0.000000s until 0.101000s; \
+        let text = "blocked: for 101 ms nobody got `stock` although none held it, from 0.000000s until 0.101000s; \
                     client-1 (section 1) waited all that time; the design's bound is 100 ms";
         assert_eq!(found.text, text);
     }

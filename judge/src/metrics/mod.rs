@@ -141,7 +141,7 @@ fn meetings(spans: &[Span]) -> u64 {
     spans.iter().enumerate().filter(meets).count() as u64
 }
 
-/// Messages that clients sent to stores between asking for the lock and the answer.
+/// Messages that clients sent to stores, or to the pooler before one, between asking for the lock and the answer.
 fn acquire_messages(history: &History<'_>) -> u64 {
     let trace = history.trace;
     let mut asking = vec![false; trace.hosts.len()];
@@ -151,11 +151,16 @@ fn acquire_messages(history: &History<'_>) -> u64 {
         match event.what {
             What::Waiting { .. } => *asks = !trace.is_final_client(event.host),
             What::Acquired { .. } | What::NotAcquired { .. } | What::Crashed { .. } => *asks = false,
-            What::Sent { peer, .. } if *asks && trace.role(peer) == Some(Role::Leader) => messages += 1,
+            What::Sent { peer, .. } if *asks && takes_requests(trace.role(peer)) => messages += 1,
             _ => {}
         }
     }
     messages
+}
+
+/// True for a host that clients of a lock send their requests to.
+fn takes_requests(role: Option<Role>) -> bool {
+    matches!(role, Some(Role::Leader | Role::Follower | Role::Proxy))
 }
 
 /// True time in which somebody wanted or had a key, and of it that in which nobody had it. Keys are summed.

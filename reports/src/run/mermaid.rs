@@ -85,7 +85,7 @@ fn arrows(page: &mut String, exchange: &Exchange, row: &Row) {
     match outcome {
         Outcome::Answered(said) => _ = writeln!(page, "    h{target}-->>h{source}: {}", label(said)),
         Outcome::AnswerLost(said) => _ = writeln!(page, "    h{target}--xh{source}: {}", label(said)),
-        Outcome::Unanswered | Outcome::NeverArrived => {}
+        Outcome::Unanswered | Outcome::NeedsNoAnswer | Outcome::NeverArrived => {}
     }
 }
 

@@ -1,7 +1,8 @@
 //! The exchanges between clients and stores: a request and its reply together.
 //!
-//! The trace has segments and the wire has their words; here one is joined to the other by cause: a reply is what a store
-//! sends on the same connection because that request arrived. What could not be read, such as handshakes in binary, makes
+//! The trace has segments and the wire has their words; here one is joined to the other by cause: a reply is what a server
+//! sends on the same connection because that request arrived, also if another server had a part in it: the leader that a follower
+//! forwards a write to, or the database behind a pooler. What could not be read, such as handshakes in binary, makes
 //! no exchange, and neither does what was sent in nobody's service.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +55,8 @@ pub(crate) enum Outcome {
     AnswerLost(String),
     /// It arrived and was never answered.
     Unanswered,
+    /// It arrived, and it is none that a server answers: a farewell.
+    NeedsNoAnswer,
     /// It never arrived.
     NeverArrived,
 }
@@ -108,12 +111,14 @@ impl<'a> Links<'a> {
                     }
                 }
                 What::Sent { .. } if !links.is_client(event.host) => {
-                    if let Some(request) = links.arrival_behind(event, |arrival| arrival.conn == event.conn) {
+                    let asked = |arrival: &Event| arrival.host == event.host && arrival.conn == event.conn;
+                    if let Some(request) = links.arrival_behind(event, asked) {
                         links.replies.entry(request).or_default().push(position);
                     }
                 }
                 What::Extended { .. } | What::Created { .. } | What::Deleted { .. } => {
-                    if let Some(request) = links.arrival_behind(event, |_| true) {
+                    let is_asked = |arrival: &Event| matches!(arrival.what, What::Delivered { peer, .. } if links.is_client(peer));
+                    if let Some(request) = links.arrival_behind(event, is_asked) {
                         let set = match event.what {
                             What::Extended { .. } => &mut links.extending,
                             _ => &mut links.changing,
@@ -131,12 +136,13 @@ impl<'a> Links<'a> {
         self.story.trace.role(host) == Some(Role::Client)
     }
 
-    /// The arrival at the event's host that led to the event and is such a one.
+    /// The arrival at a server that led to the event and is such a one. Servers that ask each other on the way are passed over; what
+    /// a client or a renewer does by itself is the beginning of something else.
     fn arrival_behind(&self, event: &Event, such: impl Fn(&Event) -> bool) -> Option<usize> {
         let mut cause = event.cause;
         while let Some(at) = cause.and_then(|id| self.places.get(&id)) {
             let earlier = &self.story.trace.events[*at];
-            if earlier.host != event.host {
+            if !self.serves(earlier.host) && earlier.host != event.host {
                 return None;
             }
             if matches!(earlier.what, What::Delivered { .. }) && such(earlier) {
@@ -145,6 +151,11 @@ impl<'a> Links<'a> {
             cause = earlier.cause;
         }
         None
+    }
+
+    /// True for a host that does something because it is asked.
+    fn serves(&self, host: HostId) -> bool {
+        matches!(self.story.trace.role(host), Some(Role::Leader | Role::Follower | Role::Proxy))
     }
 
     fn exchange(&self, position: usize, event: &Event) -> Option<Exchange> {
@@ -161,6 +172,7 @@ impl<'a> Links<'a> {
         let said = if said.is_empty() { "an answer".to_owned() } else { said.join("; ") };
         let outcome = match (arrived, reply, answered) {
             (None, ..) => Outcome::NeverArrived,
+            (_, None, _) if is_farewell(&asked) => Outcome::NeedsNoAnswer,
             (_, None, _) => Outcome::Unanswered,
             (.., None) => Outcome::AnswerLost(said),
             (.., Some(_)) => Outcome::Answered(said),
@@ -209,6 +221,7 @@ impl Exchange {
             Outcome::Answered(said) => said.as_str(),
             Outcome::AnswerLost(_) => "answer lost",
             Outcome::Unanswered => "unanswered",
+            Outcome::NeedsNoAnswer => "needs no answer",
             Outcome::NeverArrived => "never arrived",
         };
         let outcome = if is_number(outcome) && !self.changed { "a number" } else { outcome };
@@ -234,6 +247,11 @@ const GREETINGS: [&str; 13] = [
     "CLIENT MAINT_NOTIFICATIONS",
 ];
 
+/// True for a request that no server answers: PostgreSQL's Terminate and CancelRequest.
+fn is_farewell(asked: &str) -> bool {
+    matches!(asked, "goodbye" | "CancelRequest")
+}
+
 /// The commands of a request that only sets up a connection or a script, by name; `None` for a request of another kind.
 fn setup(asked: &str, said: &str) -> Option<Vec<&'static str>> {
     let mut names = Vec::new();
@@ -249,6 +267,10 @@ fn setup(asked: &str, said: &str) -> Option<Vec<&'static str>> {
 fn setup_command(command: &str, said: &str) -> Option<&'static str> {
     let upper = command.to_uppercase();
     let is = |name: &str| upper == name || upper.starts_with(&format!("{name} "));
+    // In SQL it is a query. That of a number is the check of a connection there, and the choice of a database in Redis.
+    if is("SELECT") && upper["SELECT".len()..].trim().parse::<u32>().is_err() {
+        return None;
+    }
     if let Some(greeting) = GREETINGS.into_iter().find(|name| is(name)) {
         return Some(greeting);
     }

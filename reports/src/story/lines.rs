@@ -160,6 +160,9 @@ impl<'a> Line<'a> {
             Outcome::AnswerLost(said) if once => format!("{}, an answer that never arrived", brief(said)),
             Outcome::AnswerLost(said) => format!("{}, answers that never arrived", self.answers(said)),
             Outcome::Unanswered => "no answer".to_owned(),
+            Outcome::NeedsNoAnswer => {
+                return format!("→ {}: {}{arrives}", targets.join(", "), brief(&self.asked));
+            }
             Outcome::NeverArrived => "never arrived".to_owned(),
         };
         format!("→ {}: {}{arrives} → {outcome}", targets.join(", "), brief(&self.asked))

@@ -50,7 +50,7 @@ pub(crate) struct Window {
 impl Window {
     /// True if the exchange is shown.
     pub(crate) fn shows(&self, exchange: &Exchange) -> bool {
-        let went_well = matches!(exchange.outcome, Outcome::Answered(_));
+        let went_well = matches!(exchange.outcome, Outcome::Answered(_) | Outcome::NeedsNoAnswer);
         let counts = exchange.positions.iter().any(|position| self.counting.contains(position));
         let renewed = exchange.extended && went_well && !counts;
         (self.first..=self.last).contains(&exchange.sent)

@@ -10,12 +10,13 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
-    StoreSpec, Topology,
+    ConnectionReader, Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store,
+    StoreAddress, StoreKind, StoreSpec, Topology,
 };
 
 use crate::params::{DISK_DELAY, DOWN_AFTER, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
 use crate::pooler::{self, Rules};
+use crate::protocol::Conversation;
 use crate::server::{ACTIONS, Commits, Config, Keepalive, Pair, Syncs, serve_configured};
 use crate::{PORT, controller, protocol, real};
 
@@ -140,11 +141,13 @@ impl StoreSpec for Postgres {
         if role == Role::Monitor { 0 } else { protocol::of_itself(reply) }
     }
 
-    fn decode(&self, role: Role, request: bool, bytes: &[u8]) -> Option<String> {
-        if role == Role::Monitor {
-            return std::str::from_utf8(bytes).ok().map(|text| text.trim_end().to_owned());
-        }
-        if request { protocol::describe_request(bytes) } else { protocol::describe_replies(bytes) }
+    fn decode(&self, role: Role, _: bool, bytes: &[u8]) -> Option<String> {
+        let is_text = role == Role::Monitor;
+        std::str::from_utf8(bytes).ok().filter(|_| is_text).map(|text| text.trim_end().to_owned())
+    }
+
+    fn reader(&self, role: Role) -> Option<Box<dyn ConnectionReader>> {
+        (role != Role::Monitor).then(|| Box::new(Conversation::default()) as Box<dyn ConnectionReader>)
     }
 }
 

@@ -22,7 +22,7 @@ mod value;
 mod wire;
 
 pub(crate) use backend::Replies;
-pub(crate) use describe::{describe_replies, describe_request, of_itself};
+pub(crate) use describe::{Conversation, of_itself};
 pub(crate) use enumeration::Enumeration;
 pub(crate) use error::{Severity, SqlError};
 pub(crate) use float::Float;
