@@ -7,6 +7,7 @@
 
 mod attempts;
 mod contest;
+mod lease_ends;
 mod names;
 mod parts;
 mod pass;

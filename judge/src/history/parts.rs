@@ -259,17 +259,6 @@ impl<'t> History<'t> {
         self.walls.get(&host).map_or(from + span, |wall| wall.after(from, span))
     }
 
-    /// When the lease of a record ran out that a store drops in this event; the instant of the event for any other one.
-    #[must_use]
-    pub fn ran_out(&self, event: &Event) -> TrueTime {
-        let What::Expired { overdue_ns, .. } = event.what else { return event.at };
-        // A lease that is overdue by the clock of the store need not be overdue in true time.
-        match self.walls.get(&event.host) {
-            Some(wall) => wall.before(event.at, Duration::from_nanos(overdue_ns)),
-            None => TrueTime(event.at.0.saturating_sub(overdue_ns)),
-        }
-    }
-
     /// True if a store made a record of which it is known that it is a lock's.
     #[must_use]
     pub fn knows_records(&self) -> bool {

@@ -257,7 +257,10 @@ impl<'h, 't> Blocked<'h, 't> {
         match event.what {
             What::Crashed { .. } => format!("{host} is down from {since} {until}"),
             What::Paused { .. } => format!("{host} stands still from {since} {until}"),
-            _ => format!("{host} is a replica from {since} {until}"),
+            _ => {
+                let follower = trace.vocabulary(event.host).follower;
+                format!("{host} is a {follower} from {since} {until}")
+            }
         }
     }
 
@@ -316,7 +319,8 @@ impl<'h, 't> Blocked<'h, 't> {
         }
         if let Some(promoted) = self.promoted(first) {
             let host = trace.host_name(promoted.host);
-            what.push_str(&format!("; {host} became the primary at {}", promoted.at));
+            let leader = trace.vocabulary(promoted.host).leader;
+            what.push_str(&format!("; {host} became the {leader} at {}", promoted.at));
         }
         if let Some(elsewhere) = self.extended_elsewhere(first) {
             let host = trace.host_name(elsewhere.host);

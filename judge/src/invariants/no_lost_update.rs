@@ -235,8 +235,15 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
         let (were_acknowledged, were_kept) = (were(acknowledged), were(applied));
         let by = discarded.last().map(|last| {
             let host = history.trace.host_name(last.by.host);
-            match last.by.host == last.operation.event.host {
+            let written = last.operation.event;
+            match last.by.host == written.host {
                 true => format!(", as {host} did not keep what it had written"),
+                false if written.id > last.by.id => format!(
+                    ", as {} still wrote at {} what {host}, which had taken over at {}, does not have",
+                    history.trace.host_name(written.host),
+                    written.at,
+                    last.by.at
+                ),
                 false => format!(
                     ", as {host} took over without what {} had written",
                     history.trace.host_name(last.operation.event.host)

@@ -8,6 +8,7 @@ mod event;
 mod extent;
 mod outage;
 mod record;
+mod vocabulary;
 
 pub use belief::{Belief, Exclusion};
 pub use condition::{Condition, Conditions, NoSuchCondition};
@@ -17,3 +18,4 @@ pub use event::{Disconnect, Event, Halt, What};
 pub use extent::{Extent, Trouble};
 pub use outage::{Broken, Outage};
 pub use record::{FINAL_CLIENT, FinalClient, Hit, HostInfo, LeaseClock, Role, Trace};
+pub use vocabulary::Vocabulary;

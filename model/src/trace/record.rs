@@ -10,6 +10,7 @@ use super::condition::Conditions;
 use super::digest::Digest;
 use super::event::{Event, What};
 use super::outage::Outage;
+use super::vocabulary::Vocabulary;
 use crate::ids::{GrantId, HostId};
 use crate::time::TrueTime;
 
@@ -72,6 +73,9 @@ pub struct HostInfo {
     /// The clock by which it counts leases, if it is a server.
     #[serde(default, skip_serializing_if = "LeaseClock::is_wall")]
     pub lease_clock: LeaseClock,
+    /// The words of its product, if it is a server.
+    #[serde(skip)]
+    pub vocabulary: Vocabulary,
 }
 
 /// The name of the client that asks for every key at the end.
@@ -89,7 +93,15 @@ impl HostInfo {
     #[must_use]
     pub fn new(name: &str, role: Role) -> HostInfo {
         let name = name.to_owned();
-        HostInfo { name, role, store: 0, group: 0, silent: false, lease_clock: LeaseClock::default() }
+        HostInfo {
+            name,
+            role,
+            store: 0,
+            group: 0,
+            silent: false,
+            lease_clock: LeaseClock::default(),
+            vocabulary: Vocabulary::default(),
+        }
     }
 }
 
@@ -202,6 +214,12 @@ impl Trace {
     #[must_use]
     pub fn host_name(&self, host: HostId) -> &str {
         self.hosts.get(usize::from(host.0)).map_or("?", |info| info.name.as_str())
+    }
+
+    /// The words of the product that a host runs.
+    #[must_use]
+    pub fn vocabulary(&self, host: HostId) -> Vocabulary {
+        self.hosts.get(usize::from(host.0)).map(|info| info.vocabulary).unwrap_or_default()
     }
 
     /// True if this is the host of the fresh client that comes at the end.

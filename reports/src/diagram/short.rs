@@ -130,17 +130,20 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
             Disconnect::Refused => "connection refused".to_owned(),
             Disconnect::TimedOut => "connection timed out".to_owned(),
         },
+        What::Created { .. } if names.vocabulary(event.host).queues => format!("granted{whose}"),
         What::Created { .. } => format!("record{whose}"),
         What::Extended { .. } => format!("extended{whose}"),
         What::Deleted { .. } => format!("deleted{whose}"),
+        What::Expired { .. } if names.revoked_by(event).is_some() => "the lease is revoked".to_owned(),
+        What::Expired { .. } if !names.vocabulary(event.host).drops => "the lease is over".to_owned(),
         What::Expired { .. } if differs(names.ran_out(event), event.at) => {
             "drops an expired record".to_owned()
         }
         What::Expired { .. } => "the lease runs out".to_owned(),
         What::Lost { .. } => "record lost".to_owned(),
         What::LeaseLost { .. } => "its lease is lost".to_owned(),
-        What::BecameLeader => "is the primary now".to_owned(),
-        What::StoppedLeading => "is a replica now".to_owned(),
+        What::BecameLeader => format!("is the {} now", names.vocabulary(event.host).leader),
+        What::StoppedLeading => format!("is a {} now", names.vocabulary(event.host).follower),
         What::NotModelled { name } => format!("lacks {name}"),
         What::Noticed { text } => text.split(' ').next().unwrap_or_default().to_owned(),
         What::ResourceRead { value, .. } => format!("reads {value}{whose}"),

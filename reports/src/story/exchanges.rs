@@ -89,6 +89,8 @@ struct Links<'a> {
     extending: BTreeSet<usize>,
     /// The arrivals that led to the beginning or the end of a record.
     changing: BTreeSet<usize>,
+    /// The changes that the arrivals led to at the server that executed them, in words.
+    effects: BTreeMap<usize, Vec<String>>,
 }
 
 impl<'a> Links<'a> {
@@ -102,6 +104,7 @@ impl<'a> Links<'a> {
             replies: BTreeMap::new(),
             extending: BTreeSet::new(),
             changing: BTreeSet::new(),
+            effects: BTreeMap::new(),
         };
         for (position, event) in events.iter().enumerate() {
             match event.what {
@@ -116,14 +119,19 @@ impl<'a> Links<'a> {
                         links.replies.entry(request).or_default().push(position);
                     }
                 }
-                What::Extended { .. } | What::Created { .. } | What::Deleted { .. } => {
+                What::Extended { ref key } | What::Created { ref key } | What::Deleted { ref key } => {
                     let is_asked = |arrival: &Event| matches!(arrival.what, What::Delivered { peer, .. } if links.is_client(peer));
                     if let Some(request) = links.arrival_behind(event, is_asked) {
-                        let set = match event.what {
-                            What::Extended { .. } => &mut links.extending,
-                            _ => &mut links.changing,
+                        let (set, verb) = match event.what {
+                            What::Extended { .. } => (&mut links.extending, "extends"),
+                            What::Created { .. } => (&mut links.changing, "creates"),
+                            _ => (&mut links.changing, "deletes"),
                         };
                         set.insert(request);
+                        if events[request].host == event.host {
+                            let effects = links.effects.entry(request).or_default();
+                            effects.push(format!("{verb} {key}"));
+                        }
                     }
                 }
                 _ => {}
@@ -189,6 +197,11 @@ impl<'a> Links<'a> {
             Outcome::Answered(said) => setup(&asked, said),
             _ => None,
         };
+        let effects = arrived.and_then(|arrived| self.effects.get(&arrived)).map_or(&[][..], Vec::as_slice);
+        let asked = match &outcome {
+            Outcome::Answered(_) | Outcome::AnswerLost(_) if setup.is_none() => with_effects(&asked, effects),
+            _ => asked,
+        };
         let led_to = |such: &BTreeSet<usize>| arrived.is_some_and(|arrived| such.contains(&arrived));
         Some(Exchange {
             arrived: arrived
@@ -246,6 +259,25 @@ const GREETINGS: [&str; 13] = [
     "CONFIG GET",
     "CLIENT MAINT_NOTIFICATIONS",
 ];
+
+/// A request by the digest of a script, which says nothing by itself, with what the script changed: the digest, the changes, then the
+/// number of keys with the keys and arguments.
+fn with_effects(asked: &str, effects: &[String]) -> String {
+    let mut words = asked.splitn(3, ' ');
+    let is_script = words.next().is_some_and(|word| word.eq_ignore_ascii_case("EVALSHA"));
+    let (Some(digest), Some(rest)) = (words.next(), words.next()) else { return asked.to_owned() };
+    if !is_script || rest.contains("; ") {
+        return asked.to_owned();
+    }
+    let mut done: Vec<&str> = Vec::new();
+    effects.iter().for_each(|effect| {
+        if !done.contains(&effect.as_str()) {
+            done.push(effect);
+        }
+    });
+    let done = if done.is_empty() { "changes nothing".to_owned() } else { done.join(", ") };
+    format!("script {digest} {done} ({rest})")
+}
 
 /// True for a request that no server answers: PostgreSQL's Terminate and CancelRequest.
 fn is_farewell(asked: &str) -> bool {
@@ -312,6 +344,27 @@ mod tests {
         let unknown = setup("EVALSHA 3e46.. 1 lock:1 a", "NOSCRIPT No matching script.");
         assert_eq!(unknown, Some(vec!["EVALSHA of an unknown script"]));
         assert_eq!(setup("PINGS", "PONG"), None);
+    }
+
+    #[test]
+    fn a_script_is_shown_by_what_it_changed() {
+        let deletes = ["deletes lock:1".to_owned()];
+        assert_eq!(
+            with_effects("EVALSHA e0e1f9.. 1 lock:1 12c24d..", &deletes),
+            "script e0e1f9.. deletes lock:1 (1 lock:1 12c24d..)"
+        );
+        assert_eq!(
+            with_effects("EVALSHA e0e1f9.. 1 lock:1 a", &[]),
+            "script e0e1f9.. changes nothing (1 lock:1 a)"
+        );
+        assert_eq!(with_effects("DEL lock:1", &deletes), "DEL lock:1");
+        assert_eq!(with_effects("EVALSHA e0.. 0; DEL lock:1", &deletes), "EVALSHA e0.. 0; DEL lock:1");
+    }
+
+    #[test]
+    fn a_query_is_no_set_up_of_a_connection() {
+        assert_eq!(setup("SELECT 3", "OK"), Some(vec!["SELECT"]));
+        assert_eq!(setup("SELECT pg_try_advisory_lock(7)", "SELECT 1: t"), None);
     }
 
     #[test]

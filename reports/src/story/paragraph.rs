@@ -151,7 +151,8 @@ impl<'a> Teller<'a> {
             let promoted = event.what == What::BecameLeader;
             promoted.then(|| {
                 let (host, without) = (self.names.host(event.host), self.names.without(event));
-                (position, format!("At {} {host} became the primary{without}.", event.at))
+                let leader = self.trace.vocabulary(event.host).leader;
+                (position, format!("At {} {host} became the {leader}{without}.", event.at))
             })
         };
         self.events_until(end).filter_map(promoted).collect()
@@ -166,7 +167,8 @@ impl<'a> Teller<'a> {
         let (section, grant) = held;
         let who = self.names.grant(section.id);
         let mode = self.names.mode(Some(section.id));
-        let what = if first { format!("`{}`", self.history.key_name(section.key)) } else { "it".to_owned() };
+        let same = !first && self.held().iter().all(|(other, _)| other.key == section.key);
+        let what = if same { "it".to_owned() } else { format!("`{}`", self.history.key_name(section.key)) };
         let got = grant.acquired.at;
         let late = first && self.learned_late(grant);
         let begin = if late {
@@ -273,6 +275,12 @@ impl<'a> Teller<'a> {
     fn end_of(&self, record: &Record<'_>, ended: &Event, holder: &str) -> Option<String> {
         let grant = ended.grant.filter(|grant| Some(*grant) != record.created.grant);
         match (&ended.what, grant) {
+            (What::Expired { .. }, _) if self.names.revoked_by(ended).is_some() => {
+                Some(format!("the lease of {holder}{}, was revoked", self.names.not_run_out(ended)))
+            }
+            (What::Expired { .. }, _) if !self.trace.vocabulary(ended.host).drops => {
+                Some(format!("the lease of {holder} was over"))
+            }
             (What::Expired { .. }, _) if self.names.comes_back(ended) => Some(format!(
                 "the record of {holder}, whose lease had run out at {}, was gone",
                 self.history.ran_out(ended)

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use picklock_judge::history::{History, Record};
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Disconnect, Event, Halt, Role, Trace, What};
-use picklock_sim::lock::Exclusion;
+use picklock_model::trace::{Disconnect, Event, Halt, Role, Trace, Vocabulary, What};
+use picklock_sim::lock::{Belief, Exclusion};
 
 /// Names things of a trace: hosts, and grants by their client, with the section where one client has several.
 pub(crate) struct Names<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct Names<'a> {
 struct Records {
     /// When the leases ran out that were dropped later.
     ran_out: BTreeMap<EventId, TrueTime>,
+    /// The earlier leaders that revoked leases.
+    revoked: BTreeMap<EventId, HostId>,
     /// The owner of the record that is dropped.
     owners: BTreeMap<EventId, GrantId>,
     /// The owners of the records that others deleted or extended.
@@ -67,7 +69,8 @@ impl<'a> Names<'a> {
             let history = History::of(self.trace);
             let records = &history.records;
             let ended = records.iter().filter_map(|record| record.ended);
-            let ran_out = ended.map(|ended| (ended.id, history.ran_out(ended)));
+            let ran_out = ended.clone().map(|ended| (ended.id, history.ran_out(ended)));
+            let revoked = ended.filter_map(|ended| Some((ended.id, history.revoked_by(ended)?)));
             let foreign = history.touches.iter().filter_map(|touch| {
                 let owner = records[touch.record].created.grant?;
                 let toucher = touch.event.grant.filter(|grant| *grant != owner)?;
@@ -80,6 +83,7 @@ impl<'a> Names<'a> {
             let owners = owners.filter(|(_, owner)| !self.shares_connection(owner.client)).collect();
             Records {
                 ran_out: ran_out.collect(),
+                revoked: revoked.collect(),
                 owners,
                 foreign: foreign.collect(),
                 lacking: lacking.collect(),
@@ -130,6 +134,27 @@ impl<'a> Names<'a> {
         self.records().ran_out.get(&event.id).copied().unwrap_or(event.at)
     }
 
+    /// The earlier leader that revoked the lease that a store ends in this event.
+    pub(crate) fn revoked_by(&self, event: &Event) -> Option<HostId> {
+        self.records().revoked.get(&event.id).copied()
+    }
+
+    /// ", which had not run out: node-1, the leader before, ended it"; empty for a lease that ran out.
+    pub(crate) fn not_run_out(&self, event: &Event) -> String {
+        let former =
+            self.revoked_by(event).map(|former| (self.host(former), self.trace.vocabulary(former).leader));
+        former
+            .map(|(host, leader)| {
+                format!(", which had not run out here: {host}, the {leader} before, proposed that by its own clock")
+            })
+            .unwrap_or_default()
+    }
+
+    /// True for a grant whose deadline had passed when its client saw it, if clients look at deadlines.
+    fn is_stillborn(&self, event: &Event, deadline: TrueTime) -> bool {
+        matches!(self.trace.belief, Belief::Trusting | Belief::Honest) && deadline <= event.at
+    }
+
     /// "client-1", or the key if it is not known: whose lease it was that ran out.
     pub(crate) fn lease_of(&self, expired: &Event, key: &Key) -> String {
         let owner = self.records().owners.get(&expired.id);
@@ -140,6 +165,11 @@ impl<'a> Names<'a> {
     fn foreign(&self, event: &Event) -> String {
         let owner = event.grant.and_then(|_| self.records().foreign.get(&event.id));
         owner.map(|owner| format!(", which is that of {}", self.grant(*owner))).unwrap_or_default()
+    }
+
+    /// The words of the product that a host runs.
+    pub(crate) fn vocabulary(&self, host: HostId) -> Vocabulary {
+        self.trace.vocabulary(host)
     }
 
     /// The name of a host.
@@ -203,6 +233,9 @@ impl<'a> Names<'a> {
         let whose = self.whose(event);
         match &event.what {
             What::Waiting { key, .. } => format!("asks for `{key}`{}", self.mode(event.grant)),
+            What::Acquired { key, deadline: Some(deadline), .. } if self.is_stillborn(event, *deadline) => {
+                format!("gets `{key}`{}, whose deadline passed at {deadline}", self.mode(event.grant))
+            }
             What::Acquired { key, token, deadline, .. } => {
                 let until = deadline.map(|at| format!(", valid until {at}")).unwrap_or_default();
                 format!("holds `{key}`{}{}{until}", self.mode(event.grant), with(*token))
@@ -263,11 +296,20 @@ impl<'a> Names<'a> {
             }
             What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
             What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
+            What::Created { key } if self.trace.vocabulary(event.host).queues => {
+                format!("grants `{key}`{whose}, whose key comes first")
+            }
             What::Created { key } => format!("creates the record of `{key}`{whose}"),
             What::Extended { key } => {
                 format!("extends the lease of `{key}`{whose}{}", self.foreign(event))
             }
             What::Deleted { key } => format!("deletes the record of `{key}`{whose}{}", self.foreign(event)),
+            What::Expired { key, .. } if self.revoked_by(event).is_some() => {
+                format!("revokes the lease of {}{}", self.lease_of(event, key), self.not_run_out(event))
+            }
+            What::Expired { key, .. } if !self.trace.vocabulary(event.host).drops => {
+                format!("the lease of `{key}` is over; its record stays")
+            }
             What::Expired { key, .. } if self.comes_back(event) => {
                 format!("comes back without `{key}`: expired at {}, while it was down", self.ran_out(event))
             }
@@ -281,8 +323,10 @@ impl<'a> Names<'a> {
             What::LeaseLost { key } => {
                 format!("has lost the lease of `{key}` and not its record, which never runs out now")
             }
-            What::BecameLeader => format!("becomes the primary{}", self.without(event)),
-            What::StoppedLeading => "becomes a replica".to_owned(),
+            What::BecameLeader => {
+                format!("becomes the {}{}", self.trace.vocabulary(event.host).leader, self.without(event))
+            }
+            What::StoppedLeading => format!("becomes a {}", self.trace.vocabulary(event.host).follower),
             What::NotModelled { name } => format!("refuses {name}{whose}: it is not modelled"),
             What::Noticed { text } => format!("announces {text}"),
             What::ResourceRead { key, value, token } => {

@@ -46,7 +46,9 @@ impl Hosts {
             let passive = monitors_rest && role == Role::Monitor;
             let program = server_program(store, member, of_its_store, &settings, passive);
             let (store_of, group, lease_clock) = (member.store, member.group, store.spec.lease_clock());
-            hosts.add(HostInfo { name, role, store: store_of, group, silent, lease_clock }, program);
+            let vocabulary = store.spec.vocabulary();
+            let info = HostInfo { name, role, store: store_of, group, silent, lease_clock, vocabulary };
+            hosts.add(info, program);
         }
         let settings = Arc::new(settings);
         let enter = entrance(design, plan, workload, &addresses, &settings, plan.world.wait);

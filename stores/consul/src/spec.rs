@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::{LeaseClock, Role};
+use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
 
@@ -46,6 +46,10 @@ impl StoreSpec for Consul {
     /// The leader counts sessions by its monotonic clock.
     fn lease_clock(&self) -> LeaseClock {
         LeaseClock::Monotonic
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::ELECTED
     }
 
     fn port(&self, _: Role) -> u16 {

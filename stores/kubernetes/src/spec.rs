@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use picklock_etcd::Etcd;
 use picklock_model::plan::Settings;
-use picklock_model::trace::{LeaseClock, Role};
+use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
@@ -65,6 +65,10 @@ impl StoreSpec for Kubernetes {
     /// No server counts them: candidates do, by their monotonic clocks.
     fn lease_clock(&self) -> LeaseClock {
         LeaseClock::Monotonic
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary { drops: false, ..Vocabulary::ELECTED }
     }
 
     fn port(&self, _: Role) -> u16 {

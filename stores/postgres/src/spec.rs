@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
@@ -96,6 +96,10 @@ impl StoreSpec for Postgres {
         }
         let following = if settings.get(SYNCHRONOUS_COMMIT) == "on" { FOLLOWS_AGAIN } else { Duration::ZERO };
         settings.get(DOWN_AFTER) * 3 + following
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary { follower: "standby", ..Vocabulary::default() }
     }
 
     fn silent_client(&self, _: &Settings) -> Duration {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use picklock_model::plan::Settings;
-use picklock_model::trace::{LeaseClock, Role};
+use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
@@ -82,6 +82,10 @@ impl StoreSpec for ZooKeeper {
     /// The leader counts sessions by its monotonic clock.
     fn lease_clock(&self) -> LeaseClock {
         LeaseClock::Monotonic
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary { queues: true, ..Vocabulary::ELECTED }
     }
 
     fn port(&self, _: Role) -> u16 {

@@ -10,7 +10,7 @@ use super::reader::ConnectionReader;
 use super::real::RealServer;
 use crate::contract::param::Param;
 use picklock_model::plan::Settings;
-use picklock_model::trace::{LeaseClock, Role};
+use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 
 /// The variable that holds the addresses of a program's stores.
 pub const STORES: &str = "PICKLOCK_STORES";
@@ -90,6 +90,11 @@ pub trait StoreSpec: Send + Sync + 'static {
     /// The clock of its members by which leases run out.
     fn lease_clock(&self) -> LeaseClock {
         LeaseClock::Wall
+    }
+
+    /// The product's words for its members and for the records of locks.
+    fn vocabulary(&self) -> Vocabulary {
+        Vocabulary::default()
     }
 
     /// The port that a member listens on.

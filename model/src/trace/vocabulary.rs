@@ -1,0 +1,27 @@
+//! The words of a product for its members and for the records of locks.
+
+/// The words of one product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// The member that takes writes.
+    pub leader: &'static str,
+    /// A member that keeps the same data.
+    pub follower: &'static str,
+    /// True if clients queue for a lock by keys of their own, and the record of the lock is the first of them: it is granted when it
+    /// comes first, and was made before.
+    pub queues: bool,
+    /// True if a server drops a record whose lease is over; false if only clients judge that.
+    pub drops: bool,
+}
+
+impl Default for Vocabulary {
+    fn default() -> Vocabulary {
+        Vocabulary { leader: "primary", follower: "replica", queues: false, drops: true }
+    }
+}
+
+impl Vocabulary {
+    /// The words of a product whose members elect a leader.
+    pub const ELECTED: Vocabulary =
+        Vocabulary { leader: "leader", follower: "follower", queues: false, drops: true };
+}
