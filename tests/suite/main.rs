@@ -30,4 +30,5 @@ mod split_brain;
 mod stage;
 mod store_queue;
 mod stories;
+mod story_causes;
 mod story_page;

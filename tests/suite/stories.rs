@@ -22,7 +22,7 @@ use picklock_sim::engine::Engine;
 
 use crate::cells::{Cell, design};
 use crate::nightly::by_day_or_night;
-use crate::story_page;
+use crate::{story_causes, story_page};
 
 /// Seeds in which a violation is looked for.
 const SEEDS: u64 = 60;
@@ -130,6 +130,8 @@ fn stories_name_the_earlier_grant_first_and_only_who_was_there() {
             assert!(names.iter().any(|name| text[..got].ends_with(name)), "{name}: {text}");
         }
 
+        assert_eq!(story_causes::faults(&story), Vec::<String>::new(), "{name}:\n{page}");
+
         let again = check::seed(Engine::Event, &cell.design, &cell.scenario, Seed(seed)).unwrap();
         assert_eq!(
             again.trace.digest, story.trace.digest,
@@ -151,6 +153,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
     story.ablation = Some(ablation::of(Engine::Event, &cell.design, &run, &others, &Patience::default()));
     let page = timeline::render(&story, &Style { colour: false, width: 240 }, Detail::Relevant);
     let mut wrong = story_page::faults(&story, &cell.design, &page);
+    wrong.extend(story_causes::faults(&story));
     if !run.violates(invariant) {
         wrong.push(format!("does not violate {invariant} any more"));
     }
@@ -159,6 +162,47 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
         std::fs::write(std::path::Path::new(&dir).join(file), &page).unwrap();
     }
     (name, wrong)
+}
+
+/// The story of a design under a scenario with these settings.
+fn told(name: &str, scenario: &str, set: &[&str], seed: u64) -> (Story, String) {
+    let mut set_up = suite::named(scenario, &picklock_stores::params()).expect("it is built in");
+    set_up.set_all(set).expect("it has these parameters");
+    let cell = Cell::of(&design(name), set_up).expect("it applies");
+    let options = check::Options::from(Engine::Event).with_wire();
+    let plan = cell.run(Engine::Event, seed).plan;
+    let run = check::check(options, &cell.design, plan).unwrap();
+    let story = counterexamples::story(&cell.design, scenario, &run, String::new());
+    let page = timeline::render(&story, &Style { colour: false, width: 400 }, Detail::Relevant);
+    (story, page)
+}
+
+#[test]
+fn writes_through_a_follower_and_statements_behind_a_pooler_have_their_answers() {
+    for (name, scenario, seed, answered) in [
+        ("zookeeper", "pause", 4, "create /lock:1 → ok at "),
+        ("advisory-pooled", "calm", 1, "SET lock_timeout = 4000 → SET"),
+        ("advisory-pooled", "calm", 1, "SELECT pg_advisory_unlock(hashtext($1)) with lock:1 → SELECT 1: t"),
+    ] {
+        let (story, page) = told(name, scenario, &[], seed);
+        assert!(page.contains(answered), "{name}: {answered}\n{page}");
+        assert!(!page.contains("goodbye → "), "{name}: nobody answers a farewell\n{page}");
+        assert_eq!(story_causes::faults(&story), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_lease_that_a_former_leader_revokes_has_not_run_out() {
+    let set = ["how=pause", "failover.for=2 x ttl..4 x ttl", "work=2 x ttl..4 x ttl", "horizon=80s"];
+    let (story, page) = told("etcd{belief=honest}", "failover", &set, 41);
+    assert!(
+        page.contains(
+            "which had not run out here: node-1, the leader before, proposed that by its own clock"
+        ),
+        "{page}"
+    );
+    assert!(page.contains("becomes the leader") && !page.contains("primary"), "{page}");
+    assert_eq!(story_causes::faults(&story), Vec::<String>::new());
 }
 
 #[test]

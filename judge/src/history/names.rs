@@ -73,7 +73,7 @@ pub(super) fn of<'t>(history: &History<'t>) -> RecordNames<'t> {
 }
 
 /// The only one of these names.
-fn only<'t>(names: BTreeSet<&'t Key>) -> Option<&'t Key> {
+fn only(names: BTreeSet<&Key>) -> Option<&Key> {
     let mut names = names.into_iter();
     names.next().filter(|_| names.next().is_none())
 }

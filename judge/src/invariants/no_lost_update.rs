@@ -314,10 +314,11 @@ mod tests {
     #[test]
     fn what_an_old_primary_goes_on_to_write_is_lost() {
         let trace = replaced(Some(2)).at(30).writes_at(NODE_1, A2, 3).acknowledged(A2).trace();
+        let text = finding(&INVARIANT, &trace).text;
+        assert!(text.starts_with("3 changes of `stock` were acknowledged, but only 2"), "{text}");
         assert!(
-            finding(&INVARIANT, &trace)
-                .text
-                .starts_with("3 changes of `stock` were acknowledged, but only 2")
+            text.contains("as node-1 still wrote at 0.030000s what replica-1-1, which had taken over at "),
+            "{text}"
         );
         let back = replaced(Some(2)).at(30).restores(NODE_1, 0);
         assert_eq!(

@@ -14,7 +14,7 @@ use std::ops::Deref;
 
 use picklock_model::ids::HostId;
 use picklock_model::trace::Exclusion;
-use picklock_model::trace::{Role, What};
+use picklock_model::trace::{Event, Role, What};
 
 use super::findings::{cite, in_order, judged, who};
 use super::invariant::Invariant;
@@ -37,7 +37,12 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_records() {
-        return Outcome::Inconclusive("no store created a record".to_owned());
+        let is_made = |event: &Event| event.grant.is_some() && matches!(event.what, What::Created { .. });
+        let why = match history.trace.events.iter().any(is_made) {
+            true => "no record that every grant created, and no other one like it, is known to be the lock's",
+            false => "no store created a record",
+        };
+        return Outcome::Inconclusive(why.to_owned());
     }
     // Looked for only if it is asked: it takes the whole trace.
     let programs = LazyCell::new(|| programs(history));

@@ -191,10 +191,19 @@ impl<'t> Answers<'_, 't> {
         stores.len()
     }
 
+    /// ", which is the record `advisory 7`": the name of the record, where it is not that of the lock.
+    fn other_name(&self, key: &str) -> String {
+        let name = self.records.first().and_then(|record| match &record.created.what {
+            What::Created { key: name } if name.as_str() != key => Some(name),
+            _ => None,
+        });
+        name.map(|name| format!(", which is the record `{name}`")).unwrap_or_default()
+    }
+
     fn lie(&self, words: &str, events: [Option<&'t Event>; 2]) -> Finding {
         let key = self.history.key_name(self.section.key);
         Finding {
-            text: format!("{} {words}: `{key}`", who(self.history, self.section.id)),
+            text: format!("{} {words}: `{key}`{}", who(self.history, self.section.id), self.other_name(key)),
             grants: vec![self.section.id],
             events: cite(events.into_iter().flatten()),
             width: None,

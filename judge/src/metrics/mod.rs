@@ -192,6 +192,19 @@ mod tests {
     }
 
     #[test]
+    fn messages_to_followers_and_poolers_are_counted_as_long_as_a_client_asks() {
+        use crate::invariants::testing::{A1, CLIENT_1, NODE_1, NODE_2, REPLICA, Script};
+        let sends = |script: Script, peer| {
+            let content = picklock_model::trace::Content::of(b"GET");
+            script.event(CLIENT_1, Some(A1), What::Sent { peer, segment: 0, bytes: 3, content })
+        };
+        let script = [NODE_1, NODE_2, REPLICA].into_iter().fold(Script::new().at(0).waits(A1), sends);
+        let mut trace = sends(script.at(5).acquires(A1).at(6), NODE_1).trace();
+        trace.hosts[usize::from(NODE_2.0)].role = Role::Proxy;
+        assert_eq!(acquire_messages(&History::of(&trace)), 3);
+    }
+
+    #[test]
     fn overlapping_spans_are_counted_once() {
         assert_eq!(covered(&spans(&[(5, 9), (0, 3), (2, 6), (20, 21)])), 10);
     }

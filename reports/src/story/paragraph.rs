@@ -275,9 +275,11 @@ impl<'a> Teller<'a> {
     fn end_of(&self, record: &Record<'_>, ended: &Event, holder: &str) -> Option<String> {
         let grant = ended.grant.filter(|grant| Some(*grant) != record.created.grant);
         match (&ended.what, grant) {
-            (What::Expired { .. }, _) if self.names.revoked_by(ended).is_some() => {
-                Some(format!("the lease of {holder}{}, was revoked", self.names.not_run_out(ended)))
-            }
+            (What::Expired { .. }, _) if let Some(former) = self.names.revoked_by(ended) => Some(format!(
+                "the lease of {holder}, which had not run out, was revoked by a proposal of {}, the {} before,",
+                self.names.host(former),
+                self.trace.vocabulary(former).leader
+            )),
             (What::Expired { .. }, _) if !self.trace.vocabulary(ended.host).drops => {
                 Some(format!("the lease of {holder} was over"))
             }
