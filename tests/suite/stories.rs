@@ -165,7 +165,7 @@ fn reduced(cell: &Cell, seed: u64, whole: &Checked, invariant: &str) -> (String,
 }
 
 /// The story of a design under a scenario with these settings.
-fn told(name: &str, scenario: &str, set: &[&str], seed: u64) -> (Story, String) {
+fn story_of(name: &str, scenario: &str, set: &[&str], seed: u64) -> (Story, String) {
     let mut set_up = suite::named(scenario, &picklock_stores::params()).expect("it is built in");
     set_up.set_all(set).expect("it has these parameters");
     let cell = Cell::of(&design(name), set_up).expect("it applies");
@@ -184,7 +184,7 @@ fn writes_through_a_follower_and_statements_behind_a_pooler_have_their_answers()
         ("advisory-pooled", "calm", 1, "SET lock_timeout = 4000 → SET"),
         ("advisory-pooled", "calm", 1, "SELECT pg_advisory_unlock(hashtext($1)) with lock:1 → SELECT 1: t"),
     ] {
-        let (story, page) = told(name, scenario, &[], seed);
+        let (story, page) = story_of(name, scenario, &[], seed);
         assert!(page.contains(answered), "{name}: {answered}\n{page}");
         assert!(!page.contains("goodbye → "), "{name}: nobody answers a farewell\n{page}");
         assert_eq!(story_causes::faults(&story), Vec::<String>::new(), "{name}");
@@ -194,7 +194,7 @@ fn writes_through_a_follower_and_statements_behind_a_pooler_have_their_answers()
 #[test]
 fn a_lease_that_a_former_leader_revokes_has_not_run_out() {
     let set = ["how=pause", "failover.for=2 x ttl..4 x ttl", "work=2 x ttl..4 x ttl", "horizon=80s"];
-    let (story, page) = told("etcd{belief=honest}", "failover", &set, 41);
+    let (story, page) = story_of("etcd{belief=honest}", "failover", &set, 41);
     assert!(
         page.contains(
             "which had not run out here: node-1, the leader before, proposed that by its own clock"
