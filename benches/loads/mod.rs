@@ -139,6 +139,7 @@ fn plan(shape: &Shape) -> Plan {
             ttl: Duration::from_secs(1),
             wait: Duration::from_secs(10),
             horizon: shape.horizon,
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use picklock_judge::metrics::Metrics;
 
@@ -12,7 +12,7 @@ use crate::about::About;
 use crate::story::Story;
 
 /// The version of the JSON report's schema. Fields may be added within a version; none is renamed or removed.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// The results of one `run` or `compare`.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -52,6 +52,8 @@ pub struct Cell {
     pub longer_lease_ns: Option<u64>,
     /// Invariants that do not apply to this design.
     pub not_applicable: Vec<String>,
+    /// For each of the others, the runs by what they said of it.
+    pub invariants: BTreeMap<String, Judged>,
     /// The invariants violated.
     pub violations: BTreeMap<String, Violation>,
     /// Runs in which a fault hit the attempt that was granted or the grant that was held; where no fault is scheduled, runs in
@@ -86,6 +88,44 @@ impl Cell {
         self.expected.as_ref().is_some_and(|expected| {
             expected.violated.iter().chain(&expected.may).any(|allowed| allowed == invariant)
         })
+    }
+}
+
+/// The runs of a cell by what they said of one invariant. A run in which it does not apply is none of these.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judged {
+    /// Runs in which it was kept, or violated.
+    pub decided: u64,
+    /// Of these, runs in which it was violated.
+    pub violated: u64,
+    /// Runs that put it to the test, and ended before it was decided or cannot be judged.
+    pub undecided: u64,
+    /// Runs that did not put it to the test.
+    pub not_asked: u64,
+    /// The reason of the undecided run with the lowest seed.
+    pub undecided_because: Option<Reason>,
+}
+
+/// Why a run is undecided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// The run's seed.
+    pub seed: u64,
+    /// The reason in words.
+    pub why: String,
+}
+
+impl Judged {
+    /// Adds the runs of another one of the same cell and invariant.
+    pub fn merge(&mut self, other: Judged) {
+        self.decided += other.decided;
+        self.violated += other.violated;
+        self.undecided += other.undecided;
+        self.not_asked += other.not_asked;
+        self.undecided_because =
+            self.undecided_because.take().into_iter().chain(other.undecided_because).min();
     }
 }
 

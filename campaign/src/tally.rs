@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use crate::check::Checked;
+use crate::check::{Checked, Inconclusive};
 use picklock_judge::invariants;
 use picklock_judge::metrics::Metrics;
 use picklock_judge::outcome::Outcome;
 use picklock_sim::engine::Engine;
 
-use crate::summary::{Cell, Expected, Violation};
+use crate::summary::{Cell, Expected, Judged, Reason, Violation};
 
 /// The sums over a number of runs of one design under one scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -32,9 +32,9 @@ pub struct Tally {
     /// For each request that a simulated store refused because it does not have it, the runs in which it did.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_modelled: BTreeMap<String, u64>,
-    /// For each invariant, the runs of which it said nothing.
+    /// For each invariant, the runs by what they said of it.
     #[serde(deserialize_with = "by_invariant")]
-    pub silent: BTreeMap<&'static str, u64>,
+    pub judged: BTreeMap<&'static str, Judged>,
     /// Measures over all runs.
     pub metrics: Metrics,
 }
@@ -55,11 +55,10 @@ impl Tally {
         let seed = run.plan.seed.0;
         self.runs += 1;
         for (invariant, outcome) in &run.outcomes {
-            match outcome {
-                Outcome::Violated(_) => self.see(invariant.name, Seen { runs: 1, first_seed: seed }),
-                Outcome::NotApplicable => *self.silent.entry(invariant.name).or_default() += 1,
-                Outcome::Holds | Outcome::Inconclusive(_) => {}
+            if matches!(outcome, Outcome::Violated(_)) {
+                self.see(invariant.name, Seen { runs: 1, first_seed: seed });
             }
+            self.judged.entry(invariant.name).or_default().merge(judged(run, outcome));
         }
         self.unknown += u64::from(!run.is_conclusive());
         self.hit_lock += u64::from(run.hit_lock);
@@ -86,8 +85,8 @@ impl Tally {
         for (name, runs) in other.not_modelled {
             *self.not_modelled.entry(name).or_default() += runs;
         }
-        for (invariant, runs) in other.silent {
-            *self.silent.entry(invariant).or_default() += runs;
+        for (invariant, judged) in other.judged {
+            self.judged.entry(invariant).or_default().merge(judged);
         }
         self.metrics.merge(&other.metrics);
     }
@@ -112,6 +111,12 @@ impl Tally {
             runs: self.runs,
             unknown: self.unknown,
             not_applicable: if self.runs == 0 { Vec::new() } else { self.not_applicable() },
+            invariants: self
+                .judged
+                .iter()
+                .filter(|(_, judged)| applies(judged))
+                .map(|(name, judged)| ((*name).to_owned(), judged.clone()))
+                .collect(),
             violations: self
                 .violations
                 .iter()
@@ -131,8 +136,8 @@ impl Tally {
     /// The invariants that said nothing of any run.
     #[must_use]
     pub fn not_applicable(&self) -> Vec<String> {
-        let always = self.silent.iter().filter(|(_, runs)| **runs == self.runs);
-        always.map(|(invariant, _)| (*invariant).to_owned()).collect()
+        let never = self.judged.iter().filter(|(_, judged)| !applies(judged));
+        never.map(|(invariant, _)| (*invariant).to_owned()).collect()
     }
 
     /// True if the runs are as expected; `None` if too few were made for a verdict. An unexpected violation needs no
@@ -156,6 +161,28 @@ impl Tally {
         (self.runs >= expected.within)
             .then(|| Err(format!("{names} should be found violated within {} runs", expected.within)))
     }
+}
+
+/// What one run said of an invariant.
+fn judged(run: &Checked, outcome: &Outcome) -> Judged {
+    let one = Judged::default();
+    let undecided = |why: &str| {
+        let because = Reason { seed: run.plan.seed.0, why: why.to_owned() };
+        Judged { undecided: 1, undecided_because: Some(because), ..Judged::default() }
+    };
+    match (outcome, run.inconclusive) {
+        (Outcome::NotApplicable, _) => one,
+        (Outcome::Violated(_), _) => Judged { decided: 1, violated: 1, ..one },
+        (Outcome::Holds, None) => Judged { decided: 1, ..one },
+        (Outcome::NotAsked(_), _) | (_, Some(Inconclusive::NotAsked(_))) => Judged { not_asked: 1, ..one },
+        (Outcome::Undecided(why), _) => undecided(why),
+        (Outcome::Holds, Some(Inconclusive::Undecided(why))) => undecided(why),
+    }
+}
+
+/// True if a run put the invariant to the test, or could have.
+fn applies(judged: &Judged) -> bool {
+    judged.decided + judged.undecided + judged.not_asked > 0
 }
 
 /// Reads what is said of each of some invariants.

@@ -103,6 +103,7 @@ impl Case<'_> {
                 ttl: ms(TTL),
                 wait: horizon,
                 horizon,
+                decide: Duration::ZERO,
                 latency: Latency { min: Duration::from_micros(200), max: ms(1) },
                 tcp_timeout: ms(15_000),
                 stock: 0,

@@ -101,6 +101,7 @@ fn play(engine: Engine, design: &Design, injections: &[(u64, &str, Action)]) -> 
             ttl: ms(1000),
             wait: ms(2000),
             horizon: ms(60_000),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: ms(2) },
             tcp_timeout: ms(15_000),
             stock: 0,

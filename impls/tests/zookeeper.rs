@@ -78,6 +78,7 @@ fn cut_off(design: &str) -> Trace {
             ttl: ms(T),
             wait: ms(30_000),
             horizon: ms(60_000),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: ms(2) },
             tcp_timeout: ms(15_000),
             stock: 0,

@@ -12,8 +12,10 @@ pub enum Outcome {
     Holds,
     /// It was broken; the findings are in true-time order and there is at least one.
     Violated(Vec<Finding>),
-    /// The run did not put it to the test, for this reason. In files and on pages it is spelled `unknown`.
-    Inconclusive(String),
+    /// The run asked for it and ended before it was decided, or cannot be judged, for this reason.
+    Undecided(String),
+    /// The run did not put it to the test, for this reason.
+    NotAsked(String),
     /// It does not apply to designs of this kind.
     NotApplicable,
 }

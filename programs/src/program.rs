@@ -219,8 +219,9 @@ impl Program {
         design.claim = format!("an unmodified program: {}", self.command).into();
         design.fenced = self.fenced;
         design.autonomous = self.autonomous;
-        // Where a store keeps locks for connections, nobody knows whether this program has such a lock.
-        design.held_by_connection = true;
+        // Where a store keeps locks for connections, nobody knows whether this program has such a lock. A program of which it is claimed that it
+        // survives its holder's death has no time to notice a silent session.
+        design.held_by_connection = !self.survives.has(Condition::HolderDead);
         design.survives = self.survives;
         Ok(design)
     }

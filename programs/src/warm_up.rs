@@ -116,6 +116,7 @@ impl WarmUp {
                 ttl: self.ttl,
                 wait: WAIT,
                 horizon: Duration::from_secs(300),
+                decide: Duration::ZERO,
                 latency,
                 tcp_timeout: Duration::from_secs(30),
                 stock: 0,

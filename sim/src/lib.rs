@@ -104,6 +104,7 @@
 //!         ttl: s(1),
 //!         wait: s(1),
 //!         horizon: s(5),
+//!         decide: s(0),
 //!         latency: Latency { min: Duration::from_micros(200), max: ms(1) },
 //!         tcp_timeout: s(15),
 //!         stock: 100,

@@ -38,6 +38,7 @@ fn a_made_up_act_is_done_and_noted() {
             ttl: Duration::from_secs(1),
             wait: Duration::from_secs(1),
             horizon: Duration::from_secs(5),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,

@@ -12,7 +12,8 @@ use picklock_campaign::patience::Patience;
 use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
 use picklock_campaign::{ablation, counterexamples};
-use picklock_judge::invariants;
+use picklock_judge::invariants::{self, progress};
+use picklock_judge::outcome::Outcome;
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
@@ -156,6 +157,16 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     }
     args.set.iter().for_each(|setting| line.push_str(&format!(" --set {}", quoted(setting))));
     let about = about(&design, std::slice::from_ref(&scenario));
+    let lacks = lacking
+        .or(unhit.filter(|_| clean))
+        .map(|why| format!("for `picklock run` this run is inconclusive: {why}"));
+    let undecided = run.outcomes.iter().filter_map(|(invariant, outcome)| match outcome {
+        Outcome::Undecided(why) if invariant.name == progress::INVARIANT.name => {
+            Some(format!("{} is undecided: {why}", invariant.name))
+        }
+        _ => None,
+    });
+    let notes = lacks.into_iter().chain(undecided).chain(remarks).collect();
     let replayed = Replayed {
         design,
         scenario: scenario.name().to_owned(),
@@ -164,12 +175,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         run,
         line,
         leading: None,
-        notes: lacking
-            .or(unhit.filter(|_| clean))
-            .map(|why| format!("for `picklock run` this run is inconclusive: {why}"))
-            .into_iter()
-            .chain(remarks)
-            .collect(),
+        notes,
     };
     reduced(args, replayed)
 }

@@ -97,6 +97,7 @@ pub(super) fn staged(later: Duration, actions: impl IntoIterator<Item = (u64, Ta
             ttl: LEASE,
             wait: LEASE,
             horizon: 4 * LEASE,
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(20), max: Duration::from_micros(20) },
             tcp_timeout: 2 * LEASE,
             stock: 0,

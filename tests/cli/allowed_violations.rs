@@ -28,7 +28,7 @@ fn the_file_of_the_guide_is_read_and_what_it_allows_is_as_expected() {
 
 #[test]
 fn what_a_file_does_not_allow_is_a_violation() {
-    let ended = run("[pause]\nallow = [\"no-lost-update\"]", "40");
+    let ended = run("[pause]\nallow = [\"no-lost-update\"]", "200");
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     assert!(ended.stdout.contains("unexpected violation of effective-exclusion"), "{}", ended.stdout);
 }

@@ -211,7 +211,7 @@ fn compare_of_many_designs_fits_a_screen_and_verbose_prints_the_rest() {
 #[test]
 fn compare_ranks_a_fenced_lock_first_for_the_data_and_says_why() {
     let here = directory();
-    let args = ["compare", "--design", "single,watchdog,redlock,single-fenced", "--scenario", "pause"];
+    let args = ["compare", "--design", "single,watchdog,redlock-naive,single-fenced", "--scenario", "pause"];
     let ended = run_in(here.path(), &and(&args, &["--seeds", "60", "--out", "out"]));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let ranked = |place: &str| {

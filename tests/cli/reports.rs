@@ -14,7 +14,7 @@ fn results_json_has_the_documented_fields() {
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let results = json(&text_of(&here.path().join("out/results.json")));
     assert_eq!(keys(&results), ["schema", "command", "partial", "cells"].into());
-    assert_eq!((&results["schema"], &results["partial"]), (&2.into(), &false.into()));
+    assert_eq!((&results["schema"], &results["partial"]), (&3.into(), &false.into()));
     let command = results["command"].as_str().unwrap();
     // Where results go is no part of what they are.
     assert_eq!(command, format!("picklock {} --expect none", args[..args.len() - 2].join(" ")));
@@ -33,6 +33,7 @@ fn results_json_has_the_documented_fields() {
             "skipped",
             "longer_lease_ns",
             "not_applicable",
+            "invariants",
             "not_modelled",
             "violations",
             "took_effect",
@@ -66,6 +67,10 @@ fn results_json_has_the_documented_fields() {
             "wasted_ns",
             "loss_notice",
             "losses_unnoticed",
+            "promotions",
+            "promotions_lacking",
+            "halted_holders",
+            "takeovers",
         ];
         assert_eq!(keys(&cell["metrics"]), measures.into());
         assert_eq!(keys(&cell["metrics"]["latency"]), ["p50_ns", "p99_ns", "counts"].into());
@@ -147,7 +152,7 @@ fn all_designs_under_the_suite_fit_a_screen_and_verbose_shows_each_cell() {
 #[test]
 fn a_format_alone_is_printed() {
     let printed = |format: &str| run(&and(&VIOLATING, &["--no-confirm", "--format", format])).stdout;
-    assert_eq!(json(&printed("json"))["schema"], 2);
+    assert_eq!(json(&printed("json"))["schema"], 3);
     assert!(printed("junit").starts_with("<?xml"));
     assert!(printed("markdown").contains("| "));
 }

@@ -165,7 +165,7 @@ for end in (\"lost a\", \"frees a\", \"lost a\"):
     let spelling = Program::new(python(script)).autonomous().to_string();
     let lost = run_in(directory().path(), &["replay", &spelling, "calm", "0", "--full"]);
     assert!(lost.stdout.contains("learns that its renewal of `a` failed"), "{}{}", lost.stdout, lost.stderr);
-    assert!(lost.stdout.contains("notices that its time is over"), "{}", lost.stdout);
+    assert!(lost.stdout.contains("gives `a` up"), "{}", lost.stdout);
 }
 
 #[test]

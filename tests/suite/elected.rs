@@ -57,7 +57,7 @@ fn a_run_whose_faults_have_nothing_to_hit_is_inconclusive() {
     let design = late.applies(&design("single")).unwrap();
     let run = picklock_campaign::check::seed(Engine::Event, &design, &late, Seed(1)).unwrap();
     assert!(run.plan.injections.is_empty(), "{:?}", run.plan.injections);
-    assert!(!run.is_conclusive() && run.inconclusive.is_some_and(|why| why.contains("nothing")));
+    assert!(!run.is_conclusive() && run.inconclusive.is_some_and(|lacks| lacks.why().contains("nothing")));
 }
 
 /// How many of so many first runs violate this under a scenario, and in how many its fault took effect.

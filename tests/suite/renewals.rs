@@ -18,7 +18,7 @@ fn a_run_in_which_nothing_is_renewed_proves_nothing_whatever_it_shows() {
     for seed in 0..5 {
         let run = cell.run(Engine::Event, seed);
         assert_eq!(run.violated(), Vec::<String>::new(), "seed {seed}");
-        assert!(run.inconclusive.is_some_and(|why| why.contains("renewed")), "seed {seed}");
+        assert!(run.inconclusive.is_some_and(|lacks| lacks.why().contains("renewed")), "seed {seed}");
     }
     let renewed = Cell::of(&design("watchdog"), scenario("renewal-error")).unwrap();
     assert!((0..5).all(|seed| renewed.run(Engine::Event, seed).inconclusive.is_none()));

@@ -101,7 +101,7 @@ fn a_holder_that_lost_its_power_is_a_stall_that_the_store_announces() {
         let named = runs.iter().filter(|run| {
             run.outcomes
                 .iter()
-                .any(|(_, outcome)| matches!(outcome, Outcome::Inconclusive(why) if why.contains("7875 s")))
+                .any(|(_, outcome)| matches!(outcome, Outcome::Undecided(why) if why.contains("7875 s")))
         });
         assert!(named.count() >= 10, "{spelling}: the bound is named");
     }
@@ -260,7 +260,7 @@ fn a_forgotten_connection_blocks_the_others_until_keepalives_end_it() {
             .filter(|run| {
                 run.outcomes.iter().any(|(invariant, outcome)| {
                     invariant.name == "progress"
-                        && matches!(outcome, Outcome::Inconclusive(why) if why.contains("forgotten"))
+                        && matches!(outcome, Outcome::Undecided(why) if why.contains("forgotten"))
                 })
             })
             .count()

@@ -42,6 +42,7 @@ pub(crate) fn stage(injections: impl IntoIterator<Item = Injection>) -> Plan {
             ttl: LEASE,
             wait: ms(10_000),
             horizon: ms(8_000),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: ms(1) },
             tcp_timeout: ms(15_000),
             stock: 0,

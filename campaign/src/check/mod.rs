@@ -31,6 +31,25 @@ pub use self::program::CheckError;
 use self::program::workload;
 pub use picklock_sim::run::Options;
 
+/// Why a run in which nothing is violated proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inconclusive {
+    /// It put nothing to the test.
+    NotAsked(&'static str),
+    /// What it put to the test cannot be judged.
+    Undecided(&'static str),
+}
+
+impl Inconclusive {
+    /// The reason in words.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Inconclusive::NotAsked(why) | Inconclusive::Undecided(why) => why,
+        }
+    }
+}
+
 /// A run and what the invariants say of it.
 pub struct Checked {
     /// The plan of the run.
@@ -46,7 +65,7 @@ pub struct Checked {
     /// The requests that a simulated store refused because it does not have them.
     pub not_modelled: BTreeSet<String>,
     /// The reason for which the run is inconclusive, if it is.
-    pub inconclusive: Option<&'static str>,
+    pub inconclusive: Option<Inconclusive>,
     /// Measures of the run.
     pub metrics: Metrics,
     /// The bytes of the segments, if they were kept.
@@ -88,7 +107,7 @@ pub fn check(options: impl Into<Options>, design: &Design, plan: Plan) -> Result
 
 /// The same run, of a program that can be tested.
 fn answered(engine: Engine, design: &Design, run: Checked) -> Result<Checked, CheckError> {
-    answers::given(engine, design, &run.plan, &run.trace, || run.violations().next().is_some())?;
+    answers::given(engine, design, &run.plan, &run.trace, || run.violated())?;
     Ok(run)
 }
 
@@ -102,12 +121,16 @@ pub fn judge(plan: Plan, trace: Trace) -> Checked {
     let hits = hits::that_hit_the_lock(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
     let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
-    let inconclusive = inconclusive(&plan, &took_effect, contested).or_else(|| {
-        history.ends_in_the_dark().then_some("more was broken to the end than the design claims to survive")
-    });
     let not_modelled: BTreeSet<String> = trace.not_modelled().map(str::to_owned).collect();
-    let lacking = (!not_modelled.is_empty()).then_some("a store refused what is not modelled");
-    let inconclusive = lacking.or(inconclusive);
+    let inconclusive = if !not_modelled.is_empty() {
+        Some(Inconclusive::Undecided("a store refused what is not modelled"))
+    } else if let Some(why) = puts_nothing_to_the_test(&plan, &took_effect, contested) {
+        Some(Inconclusive::NotAsked(why))
+    } else if history.ends_in_the_dark() {
+        Some(Inconclusive::Undecided("more was broken to the end than the design claims to survive"))
+    } else {
+        None
+    };
     let hit_lock = if plan.injections.is_empty() { contested } else { !hits.is_empty() };
     Checked {
         plan,
@@ -149,7 +172,11 @@ fn took_effect(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
 
 /// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
 /// nobody had to wait.
-fn inconclusive(plan: &Plan, took_effect: &BTreeSet<String>, contested: bool) -> Option<&'static str> {
+fn puts_nothing_to_the_test(
+    plan: &Plan,
+    took_effect: &BTreeSet<String>,
+    contested: bool,
+) -> Option<&'static str> {
     if plan.injections.is_empty() {
         (!contested).then_some("nobody waited for anybody")
     } else {
@@ -170,10 +197,10 @@ impl Checked {
     fn proving_nothing(mut self, why: &'static str) -> Checked {
         for (_, outcome) in &mut self.outcomes {
             if matches!(outcome, Outcome::Holds | Outcome::Violated(_)) {
-                *outcome = Outcome::Inconclusive(why.to_owned());
+                *outcome = Outcome::NotAsked(why.to_owned());
             }
         }
-        self.inconclusive = Some(why);
+        self.inconclusive = Some(Inconclusive::NotAsked(why));
         self
     }
 

@@ -18,7 +18,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::run::{self, Options};
 
 use super::program::{CheckError, workload};
-use super::{Checked, answered, check, judge};
+use super::{Checked, Inconclusive, answered, check, judge};
 
 /// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl<'a> ProbeRuns<'a> {
         Ok(match lacking {
             Some(why) => run.proving_nothing(why),
             None => Checked {
-                inconclusive: run.inconclusive.or(unhit),
+                inconclusive: run.inconclusive.or(unhit.map(Inconclusive::NotAsked)),
                 hit_lock: run.hit_lock && unhit.is_none(),
                 ..run
             },

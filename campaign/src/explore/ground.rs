@@ -40,6 +40,8 @@ pub(super) struct Verdict {
     pub(super) violated: Vec<String>,
     /// The invariants that were judged and hold.
     pub(super) holds: Vec<&'static str>,
+    /// Those that it put to the test and did not decide.
+    pub(super) undecided: Vec<&'static str>,
     pub(super) took_effect: bool,
 }
 
@@ -83,12 +85,15 @@ impl<'a> Ground<'a> {
         let run = check::check(Engine::Event, self.request.design, self.with(injections))?;
         let mut violated = run.violated();
         violated.retain(|name| !self.without_fault.contains(name));
-        let held = |outcome: &Outcome| matches!(outcome, Outcome::Holds);
-        let holds =
-            run.outcomes.iter().filter(|(_, outcome)| held(outcome)).map(|(invariant, _)| invariant.name);
+        let of = |is: fn(&Outcome) -> bool| {
+            let outcomes = run.outcomes.iter().filter(|(_, outcome)| is(outcome));
+            outcomes.map(|(invariant, _)| invariant.name).collect()
+        };
+        let holds = of(|outcome| matches!(outcome, Outcome::Holds));
+        let undecided = of(|outcome| matches!(outcome, Outcome::Undecided(_)));
         // A fault that breaks something that holds otherwise has taken effect, whatever the world recorded of it.
         let took_effect = !run.took_effect.is_empty() || !violated.is_empty();
-        Ok(Verdict { violated, holds: holds.collect(), took_effect })
+        Ok(Verdict { violated, holds, undecided, took_effect })
     }
 }
 

@@ -59,8 +59,10 @@ pub struct Explored {
     pub lasts: Duration,
     /// The invariants that are violated without a fault.
     pub without_fault: Vec<String>,
-    /// The invariants that were judged in some of the runs, and violated in none.
+    /// The invariants that were judged in some of the runs, and violated or left undecided in none.
     pub holds: Vec<String>,
+    /// The invariants that were violated in none of the runs and left undecided in some, with the number of these.
+    pub undecided: Vec<(String, usize)>,
     /// By kind of fault.
     pub kinds: Vec<Kind>,
     /// In which failures.
@@ -117,7 +119,8 @@ pub fn explore(
         grounds.iter().flat_map(|ground| ground.without_fault.clone()).collect();
     without_fault.sort_unstable();
     without_fault.dedup();
-    let holds = holds(&verdicts, &without_fault);
+    let (undecided, holds): (Vec<_>, Vec<_>) =
+        kept(&verdicts, &without_fault).partition(|(_, undecided)| *undecided > 0);
     let kinds = request.kinds.iter().map(|kind| kind_of(kind, &all, &verdicts)).collect();
     let violating = all.iter().zip(&verdicts).filter_map(|((ground, place, injection), verdict)| {
         let violated = verdict.as_ref()?.violated.clone();
@@ -147,7 +150,8 @@ pub fn explore(
         seeds: request.seeds.clone(),
         lasts: request.lasts,
         without_fault,
-        holds,
+        holds: holds.into_iter().map(|(name, _)| name).collect(),
+        undecided,
         kinds,
         failures,
         pairs,
@@ -177,16 +181,18 @@ pub fn again(
     ground.shown(injections).map(Ok)
 }
 
-/// The invariants that were judged in some of the runs and violated in none, in their order.
-fn holds(verdicts: &[Option<Verdict>], without_fault: &[String]) -> Vec<String> {
+/// The invariants that some of the runs put to the test and none violated, in their order, each with the number of runs that left it
+/// undecided.
+fn kept(verdicts: &[Option<Verdict>], without_fault: &[String]) -> impl Iterator<Item = (String, usize)> {
     let made = || verdicts.iter().flatten();
     let names = invariants::ALL.iter().map(|invariant| invariant.name);
-    let holds = names.filter(|name| {
-        !without_fault.iter().any(|violated| violated == name)
-            && made().any(|verdict| verdict.holds.contains(name))
-            && !made().any(|verdict| verdict.violated.iter().any(|violated| violated == name))
-    });
-    holds.map(str::to_owned).collect()
+    names.filter_map(move |name| {
+        let undecided = made().filter(|verdict| verdict.undecided.contains(&name)).count();
+        let is_kept = !without_fault.iter().any(|violated| violated == name)
+            && (undecided > 0 || made().any(|verdict| verdict.holds.contains(&name)))
+            && !made().any(|verdict| verdict.violated.iter().any(|violated| violated == name));
+        is_kept.then(|| (name.to_owned(), undecided))
+    })
 }
 
 fn kind_of(kind: &AtSite, all: &[(&Ground<'_>, &Site, &Injection)], verdicts: &[Option<Verdict>]) -> Kind {

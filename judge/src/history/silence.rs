@@ -65,13 +65,17 @@ impl<'t> History<'t> {
     /// Why a run that is over while a silence may last is inconclusive about what it hides.
     #[must_use]
     pub fn hidden_by(&self, silence: &Silence<'_>) -> String {
+        let (others, seconds) =
+            (if silence.of_client { "a store" } else { "a client" }, silence.span.as_secs_f64());
+        let what = self.silence(silence);
+        format!("{what}, which {others} may notice {seconds} s later: the run is too short to say more")
+    }
+
+    /// The beginning of a silence, in words.
+    #[must_use]
+    pub fn silence(&self, silence: &Silence<'_>) -> String {
         let (host, at) = (self.trace.host_name(silence.begin.host), silence.begin.at);
-        let (others, seconds) = if silence.of_client {
-            ("a store", silence.span.as_secs_f64())
-        } else {
-            ("a client", silence.span.as_secs_f64())
-        };
-        let what = match silence.begin.what {
+        match silence.begin.what {
             What::ConnectionsForgotten { peer } => {
                 format!(
                     "the connections of {host} with {} were forgotten at {at}",
@@ -79,8 +83,7 @@ impl<'t> History<'t> {
                 )
             }
             _ => format!("{host} lost its power at {at}"),
-        };
-        format!("{what}, which {others} may notice {seconds} s later: the run is too short to say more")
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! from it has the whole of its time from there.
 
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Broken, Condition, Conditions, Event, Extent, Trouble};
+use picklock_model::trace::{Broken, Event, Extent};
 
 use super::parts::History;
 
@@ -55,19 +55,6 @@ impl<'t> History<'t> {
         let end = self.trace.end;
         let broken: Vec<Broken> =
             self.trace.outages.iter().filter(|out| out.lasts_at(end)).map(|outage| outage.what).collect();
-        !broken.is_empty() && !may_survive(&Extent::of(&self.trace.hosts, &broken), self.trace.survives)
+        !broken.is_empty() && !Extent::of(&self.trace.hosts, &broken).may_be_survived(self.trace.survives)
     }
-}
-
-/// True if the design claims to survive this, at least as one of those who hold or wait.
-fn may_survive(extent: &Extent, survives: Conditions) -> bool {
-    let client = match extent.one_client {
-        None => false,
-        Some((_, Trouble::Dead)) => survives.has(Condition::HolderDead),
-        Some((_, Trouble::Cut { .. })) => survives.has(Condition::ClientCut),
-        Some((_, Trouble::Paused | Trouble::Stalled)) => {
-            survives.has(Condition::HolderPaused) || survives.has(Condition::WaiterPaused)
-        }
-    };
-    extent.nothing || client || extent.leaves_stores(survives)
 }

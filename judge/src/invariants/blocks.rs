@@ -9,7 +9,7 @@ use picklock_model::trace::{Condition, Event, Trouble};
 
 use super::findings::{between, cite, ms, who};
 use super::in_the_way::Blocked;
-use crate::history::{History, Section, Stretch};
+use crate::history::{History, Section, Silence, Stretch};
 use crate::outcome::Finding;
 
 /// How a section changes the state of its key.
@@ -58,6 +58,8 @@ struct Block<'t> {
     until: TrueTime,
     /// The event that ended it, if there is one.
     end: Option<&'t Event>,
+    /// True if that is a grant.
+    got: bool,
 }
 
 /// The state of one key, swept through true time.
@@ -75,6 +77,8 @@ pub(super) struct Sweep<'h, 't> {
     counts: bool,
     /// True once somebody waited while it did.
     conclusive: bool,
+    /// True once somebody who waited got it while it did.
+    served: bool,
     block: Option<Block<'t>>,
     closed: Vec<Block<'t>>,
 }
@@ -90,6 +94,7 @@ impl<'h, 't> Sweep<'h, 't> {
             terms: None,
             counts: false,
             conclusive: false,
+            served: false,
             block: None,
             closed: Vec::new(),
         }
@@ -185,8 +190,9 @@ impl<'h, 't> Sweep<'h, 't> {
                 }
             }
             Turn::Gets { waited } => {
+                self.served |= waited && self.counts;
                 self.end_block_at(edge.event);
-                self.closed.extend(self.block.take());
+                self.closed.extend(self.block.take().map(|block| Block { got: true, ..block }));
                 if waited {
                     leave(&mut self.waiting, edge.client);
                 }
@@ -204,7 +210,7 @@ impl<'h, 't> Sweep<'h, 't> {
     fn begin_block(&mut self, at: TrueTime) {
         let Some(terms) = self.terms else { return };
         if self.block.is_none() && self.somebody_waits() && !self.somebody_holds() {
-            self.block = Some(Block { terms, from: at, until: at, end: None });
+            self.block = Some(Block { terms, from: at, until: at, end: None, got: false });
         }
     }
 
@@ -216,8 +222,9 @@ impl<'h, 't> Sweep<'h, 't> {
         }
     }
 
-    /// Adds what it found, and why it could not judge a block; true if somebody waited while that said something.
-    pub(super) fn finish(mut self, findings: &mut Vec<Finding>, open: &mut Option<String>) -> bool {
+    /// Adds what it found, and why it could not judge a block. Whether somebody waited while that said something, and whether
+    /// somebody who waited got it.
+    pub(super) fn finish(mut self, findings: &mut Vec<Finding>, open: &mut Option<String>) -> (bool, bool) {
         self.notice_waits(self.history.trace.end);
         let waits = self.somebody_waits();
         if let Some(block) = self.block.as_mut().filter(|_| waits) {
@@ -225,15 +232,38 @@ impl<'h, 't> Sweep<'h, 't> {
             block.end = None;
         }
         self.closed.extend(self.block.take());
-        for block in self.closed.iter().filter(|block| block.until.since(block.from) > block.terms.bound) {
+        for block in &self.closed {
+            if block.until.since(block.from) <= block.terms.bound {
+                let is_open = block.end.is_none() && block.until == self.history.trace.end;
+                if is_open && block.from < block.until {
+                    *open = open.take().or_else(|| self.cut_short(block));
+                }
+                continue;
+            }
             // Until a silence is noticed, what it hides may be in the way.
             let silence = self.history.longest_silence(block.until);
             match silence.filter(|silence| block.until.since(silence.until()) <= block.terms.bound) {
-                Some(silence) => *open = Some(self.history.hidden_by(&silence)),
+                // As soon as it was noticed somebody got it.
+                Some(_) if block.got => {}
+                Some(silence) => *open = Some(hidden(self.history, &silence)),
                 None => findings.extend(self.blocked(block)),
             }
         }
-        self.conclusive
+        (self.conclusive, self.served)
+    }
+
+    /// Why nothing is known of a block that the end of the run cut short.
+    fn cut_short(&self, block: &Block<'t>) -> Option<String> {
+        let sections = self.history.sections.iter().filter(|section| section.key == self.key);
+        let waiter = sections.rev().find(|section| section.asked.is_some() && section.answered.is_none())?;
+        Some(format!(
+            "nobody held `{}` from {} until the end of the run at {}, and {} waited for it: the design's bound is {}, and {LONGER}",
+            self.history.key_name(self.key),
+            block.from,
+            block.until,
+            who(self.history, waiter.id),
+            ms(block.terms.bound),
+        ))
     }
 
     fn blocked(&self, block: &Block<'t>) -> Option<Finding> {
@@ -298,6 +328,20 @@ impl<'h, 't> Sweep<'h, 't> {
             width: Some(width),
         })
     }
+}
+
+/// The remedy for a run that is too short to decide.
+const LONGER: &str = "`--set decide=SPAN` lets the run go on for longer";
+
+/// Why nothing is known of a block while a session is silent.
+fn hidden(history: &History<'_>, silence: &Silence<'_>) -> String {
+    let notices = if silence.of_client {
+        "the server notices the silent session"
+    } else {
+        "the client notices the silent server"
+    };
+    let (seconds, happened) = (silence.span.as_secs_f64(), history.silence(silence));
+    format!("blocked until {notices}: {seconds} s ({happened}); {LONGER}")
 }
 
 impl Sweep<'_, '_> {

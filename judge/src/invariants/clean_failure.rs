@@ -39,10 +39,10 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Inconclusive("the requests of several tasks cannot be distinguished".to_owned());
+        return Outcome::Undecided("the requests of several tasks cannot be distinguished".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Inconclusive(NOTHING_REPORTED.to_owned());
+        return Outcome::Undecided(NOTHING_REPORTED.to_owned());
     }
     let failed = |section: &&Section<'_>| {
         section.asked.is_some() && section.answered.is_some() && section.grant.is_none()
@@ -73,10 +73,10 @@ fn check(history: &History<'_>) -> Outcome {
         }
     }
     if let Some(why) = hidden.filter(|_| findings.is_empty()) {
-        return Outcome::Inconclusive(why);
+        return Outcome::Undecided(why);
     }
     if findings.is_empty() && !judged_some {
-        return Outcome::Inconclusive("no acquire failed a lease before the end".to_owned());
+        return Outcome::NotAsked("no acquire failed a lease before the end".to_owned());
     }
     judged(history, findings)
 }
@@ -130,7 +130,7 @@ mod tests {
             judge(&INVARIANT, &trace)
         };
         assert!(matches!(left(0), Outcome::Violated(_)) && matches!(left(700), Outcome::Violated(_)));
-        assert!(matches!(left(7_000), Outcome::Inconclusive(_)));
+        assert!(matches!(left(7_000), Outcome::Undecided(_)));
     }
 
     #[test]

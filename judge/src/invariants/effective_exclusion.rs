@@ -45,7 +45,7 @@ fn check(history: &History<'_>) -> Outcome {
     let applied = |operation| applied(history, operation);
     let operations: Vec<Applied<'_, '_>> = history.operations.iter().filter_map(applied).collect();
     if !shared(history, &operations) {
-        return Outcome::Inconclusive("no key was operated on by two sections".to_owned());
+        return Outcome::NotAsked("no key was operated on by two sections".to_owned());
     }
     let mut findings = Vec::new();
     let mut guilty = Vec::new();
@@ -53,10 +53,10 @@ fn check(history: &History<'_>) -> Outcome {
     interleavings(history, &operations, &mut guilty, &mut findings);
     if findings.is_empty() && open {
         let why = "no server reported which of two grants came first, and a write may have been stale";
-        return Outcome::Inconclusive(why.to_owned());
+        return Outcome::Undecided(why.to_owned());
     }
     if findings.is_empty() && !history.is_contested() {
-        return Outcome::Inconclusive("nobody wanted what others held".to_owned());
+        return Outcome::NotAsked("nobody wanted what others held".to_owned());
     }
     judged(history, findings)
 }

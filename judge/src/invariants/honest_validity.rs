@@ -42,7 +42,7 @@ fn check(history: &History<'_>) -> Outcome {
     let recorded =
         |section: &Section<'_>| history.records_of(section).any(|record| record.key == section.key);
     if !history.grants().any(|(section, grant)| advertised(grant) && recorded(section)) {
-        return Outcome::Inconclusive("no store reported a record of what was granted".to_owned());
+        return Outcome::Undecided("no store reported a record of what was granted".to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants().filter(|(_, grant)| advertised(grant)) {

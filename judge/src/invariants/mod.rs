@@ -2,7 +2,7 @@
 //!
 //! All are judged in the simulator's true time, from neutral events that every server emits, so that no invariant
 //! knows a protocol. The numbers are those of the project's list of invariants. An invariant says
-//! [`Outcome::Inconclusive`](crate::outcome::Outcome::Inconclusive) only when it had nothing to look at; whether a scheduled fault made a difference at all is
+//! [`Outcome::NotAsked`](crate::outcome::Outcome::NotAsked) only when it had nothing to look at; whether a scheduled fault made a difference at all is
 //! for the caller to add.
 
 mod blocks;

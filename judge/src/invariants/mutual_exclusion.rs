@@ -44,7 +44,7 @@ fn check(history: &History<'_>) -> Outcome {
         exclusion => overlaps(history, &spans(history), exclusion == Exclusion::Modes),
     };
     if findings.is_empty() && !history.is_contested() {
-        return Outcome::Inconclusive("nobody wanted what others held".to_owned());
+        return Outcome::NotAsked("nobody wanted what others held".to_owned());
     }
     judged(history, findings)
 }
@@ -153,7 +153,7 @@ mod tests {
     /// The findings; none also if nobody wanted what others held.
     fn found(trace: &Trace) -> Vec<Finding> {
         match judge(&INVARIANT, trace) {
-            Outcome::Inconclusive(_) => Vec::new(),
+            Outcome::Undecided(_) | Outcome::NotAsked(_) => Vec::new(),
             _ => findings(&INVARIANT, trace),
         }
     }

@@ -66,13 +66,13 @@ fn check(history: &History<'_>) -> Outcome {
     let changed = history.operations.iter().any(|operation| operation.kind.changes());
     let acknowledged = |event: &Event| matches!(event.what, What::WriteAcknowledged { .. });
     if !changed && !history.answers.iter().any(|answer| acknowledged(answer.event)) {
-        return Outcome::Inconclusive("nothing was changed".to_owned());
+        return Outcome::NotAsked("nothing was changed".to_owned());
     }
     // Where data lie in a server that reports nothing, nobody knows what was applied.
     let is_silent = |host: &HostInfo| host.silent && host.role == Role::Leader;
     if history.operations.is_empty() && history.trace.hosts.iter().any(is_silent) {
         let why = "the data lie in a real server, which does not report what it applies";
-        return Outcome::Inconclusive(why.to_owned());
+        return Outcome::Undecided(why.to_owned());
     }
     let mut findings = Vec::new();
     let tallies = tallies(history, &mut findings);

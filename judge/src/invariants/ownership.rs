@@ -38,11 +38,13 @@ fn check(history: &History<'_>) -> Outcome {
     }
     if !history.knows_records() {
         let is_made = |event: &Event| event.grant.is_some() && matches!(event.what, What::Created { .. });
-        let why = match history.trace.events.iter().any(is_made) {
-            true => "no record that every grant created, and no other one like it, is known to be the lock's",
-            false => "no store created a record",
+        return if history.trace.events.iter().any(is_made) {
+            let why =
+                "no record that every grant created, and no other one like it, is known to be the lock's";
+            Outcome::Undecided(why.to_owned())
+        } else {
+            Outcome::NotAsked("no store created a record".to_owned())
         };
-        return Outcome::Inconclusive(why.to_owned());
     }
     // Looked for only if it is asked: it takes the whole trace.
     let programs = LazyCell::new(|| programs(history));

@@ -7,14 +7,18 @@
 //! be allowed to run out. While more than that is broken, the clock stands. A client that stands still, is dead or is cut off
 //! does not count as one that waits, nor, where it cannot keep its lease alive, as one that holds.
 //!
-//! A holder has let go when its release begins. A wait that the run's end cut short is no block, nor one behind a holder. A run
-//! that ends while more is broken than the design survives stays open. Without a lock, a section waits for its change, and making
+//! A holder has let go when its release begins. A wait behind a holder is no block. A block that is not over at the run's end and not yet
+//! longer than the bound is undecided, and so is a run that ends while more is broken than the design survives. Without a lock, a section waits for its change, and making
 //! it, or the answer that nothing is left, is the turn. So is a grant that a program got for a caller that had been cancelled.
 //! Where a host has lost its power, those who have a connection to it notice that late: a block is judged from when they must have
-//! noticed it, and if the run is over before that, it stays open. Nor is a run judged in which a simulated store refused what the product takes: who gets an error in its place may give up.
+//! noticed it, and if the run is over before that, it is undecided. Nor is a run judged in which a simulated store refused what the product takes: who gets an error in its place may give up.
 //! How long a single waiter waits while others are served is a matter of fairness and is left out on purpose.
 
-use picklock_model::trace::{Event, What};
+use std::collections::BTreeMap;
+
+use picklock_model::ids::{ConnId, HostId};
+use picklock_model::time::TrueTime;
+use picklock_model::trace::{Event, Role, What};
 
 use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
@@ -37,7 +41,7 @@ fn check(history: &History<'_>) -> Outcome {
     let mut edges = edges(history);
     edges.sort_by_key(|edge| (edge.key, edge.event.at, edge.event.id));
     let mut findings = Vec::new();
-    let (mut conclusive, mut hidden) = (false, None);
+    let (mut conclusive, mut served, mut open) = (false, false, None);
     for edges in edges.chunk_by(|one, other| one.key == other.key) {
         let mut sweep = Sweep::new(history, edges[0].key);
         let mut stretches = stretches.iter().peekable();
@@ -50,30 +54,80 @@ fn check(history: &History<'_>) -> Outcome {
         while let Some(stretch) = stretches.next() {
             sweep.enter(stretch, stretches.peek().is_none());
         }
-        conclusive |= sweep.finish(&mut findings, &mut hidden);
+        let (waited, got) = sweep.finish(&mut findings, &mut open);
+        (conclusive, served) = (conclusive | waited, served | got);
     }
     if findings.is_empty() {
         findings = shared_records::findings(history);
     }
-    if findings.is_empty() {
-        if let Some(why) = hidden {
-            return Outcome::Inconclusive(why);
-        }
-        let open = if history.ends_in_the_dark() {
-            "more was broken at the end of the run than the design claims to survive"
-        } else if !conclusive {
-            "nobody waited after the last fault"
-        } else if history.trace.final_client.is_some_and(|final_client| final_client.came.is_none()) {
-            "the run was over before a fresh client could ask"
-        } else {
-            return Outcome::Holds;
+    if !findings.is_empty() {
+        return match history.trace.not_modelled().next() {
+            Some(name) => Outcome::Undecided(format!("{name} is not modelled: try --servers real")),
+            None => judged(history, findings),
         };
-        return Outcome::Inconclusive(open.to_owned());
     }
-    if let Some(name) = history.trace.not_modelled().next() {
-        return Outcome::Inconclusive(format!("{name} is not modelled: try --servers real"));
+    if let Some(why) = open {
+        return Outcome::Undecided(why);
     }
-    judged(history, findings)
+    if history.ends_in_the_dark() {
+        let why = "more was broken at the end of the run than the design claims to survive";
+        return Outcome::Undecided(why.to_owned());
+    }
+    if !conclusive {
+        return Outcome::NotAsked("nobody waited after the last fault".to_owned());
+    }
+    if let Some(why) = waiting_holder(history) {
+        return Outcome::Undecided(why);
+    }
+    let nobody_came = history.trace.final_client.is_some_and(|final_client| final_client.came.is_none());
+    if nobody_came && !served {
+        let why = "whoever waited after the last fault waited behind a holder to the end of the run";
+        return Outcome::Undecided(why.to_owned());
+    }
+    Outcome::Holds
+}
+
+/// A holder that at the end has waited for longer than the bound for an answer of a store, while nothing is broken and another client
+/// waits for its key: it may wait for itself.
+fn waiting_holder(history: &History<'_>) -> Option<String> {
+    let (end, bound) = (history.trace.end, history.trace.progress_bound);
+    let waits = |key, client| {
+        let mut of_key = history.sections.iter().filter(|section| section.key == key);
+        of_key.any(|section| {
+            section.id.client != client && section.asked.is_some() && section.answered.is_none()
+        })
+    };
+    history.sections.iter().find_map(|section| {
+        let grant = section.grant.as_ref()?;
+        let holds = let_go(section).or(grant.let_go).is_none() && end.since(grant.acquired.at) > bound;
+        if !holds || !waits(section.key, section.id.client) {
+            return None;
+        }
+        let (peer, since) = unanswered_since(history, section.id.client)?;
+        let (name, key) = (history.trace.host_name(section.id.client), history.key_name(section.key));
+        let peer = history.trace.host_name(peer);
+        (end.since(since) > bound).then(|| format!("{name} holds `{key}` and waits for {peer} since {since}"))
+    })
+}
+
+/// The server that a client has sent something to and had no answer from, and since when.
+fn unanswered_since(history: &History<'_>, client: HostId) -> Option<(HostId, TrueTime)> {
+    let mut open: BTreeMap<ConnId, (HostId, TrueTime)> = BTreeMap::new();
+    for event in history.trace.events.iter().filter(|event| event.host == client) {
+        let Some(conn) = event.conn else { continue };
+        match event.what {
+            What::Sent { peer, .. }
+                if history.trace.role(peer).is_some_and(|role| role != Role::Resource) =>
+            {
+                open.entry(conn).or_insert((peer, event.at));
+            }
+            What::Delivered { .. } | What::Disconnected { .. } => {
+                open.remove(&conn);
+            }
+            _ => {}
+        }
+    }
+    open.into_values().min_by_key(|(_, since)| *since)
 }
 
 fn edges<'t>(history: &History<'t>) -> Vec<Edge<'t>> {
@@ -118,7 +172,8 @@ fn let_go<'t>(section: &Section<'t>) -> Option<&'t Event> {
 mod tests {
     use std::time::Duration;
 
-    use picklock_model::trace::Belief;
+    use picklock_model::ids::EventId;
+    use picklock_model::trace::{Belief, Content};
     use picklock_model::trace::{Broken, Condition, FinalClient, Halt};
     use proptest::prelude::*;
 
@@ -153,11 +208,19 @@ mod tests {
         };
         assert!(matches!(blocked(0), Outcome::Violated(_)));
         assert!(matches!(blocked(279), Outcome::Violated(_)));
-        let Outcome::Inconclusive(why) = blocked(280) else { panic!("it is judged too early") };
-        assert!(
-            why.starts_with("client-1 lost its power at 0.020000s, which a store may notice 0.28 s later"),
-            "{why}"
-        );
+        let Outcome::Undecided(why) = blocked(280) else { panic!("it is judged too early") };
+        let expected = "blocked until the server notices the silent session: 0.28 s (client-1 lost its power at 0.020000s)";
+        assert!(why.starts_with(expected), "{why}");
+    }
+
+    #[test]
+    fn a_grant_as_soon_as_a_silence_is_noticed_is_in_time() {
+        let script = Script::new().at(0).waits(A1).acquires(A1).at(20).loses_power(CLIENT_1).at(30).waits(B1);
+        let mut trace = script.at(430).acquires(B1).at(440).released(B1).trace();
+        trace.silent_client = Duration::from_millis(400);
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+        trace.silent_client = Duration::from_millis(300);
+        assert!(matches!(judge(&INVARIANT, &trace), Outcome::Violated(_)));
     }
 
     #[test]
@@ -207,7 +270,7 @@ mod tests {
     fn nobody_is_blocked_by_a_store_that_is_not_modelled_whole() {
         let name = "XADD".to_owned();
         let script = Script::new().at(0).waits(A1).at(9).event(NODE_1, None, What::NotModelled { name });
-        let why = Outcome::Inconclusive("XADD is not modelled: try --servers real".to_owned());
+        let why = Outcome::Undecided("XADD is not modelled: try --servers real".to_owned());
         assert_eq!(judge(&INVARIANT, &script.at(101).acquires(A1).trace()), why);
     }
 
@@ -395,8 +458,13 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_run_cuts_a_wait_short_but_does_not_excuse_a_long_one() {
-        assert_eq!(judge(&INVARIANT, &Script::new().at(900).waits(A1).trace()), Outcome::Holds);
+    fn a_wait_that_the_end_of_the_run_cuts_short_is_undecided_and_a_long_one_is_found() {
+        let why = "nobody held `stock` from 0.900000s until the end of the run at 1.000000s, and client-1 (section 1) waited for it: the \
+                   design's bound is 100 ms, and `--set decide=SPAN` lets the run go on for longer";
+        let short = Script::new().at(900).waits(A1).trace();
+        assert_eq!(judge(&INVARIANT, &short), Outcome::Undecided(why.to_owned()));
+        let behind = Script::new().held(B1, 0, 1_000).at(900).waits(A1).trace();
+        assert_eq!(judge(&INVARIANT, &behind), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &Script::new().at(899).waits(A1).trace()).width, wide(101));
     }
 
@@ -427,12 +495,33 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_over_before_a_fresh_client_could_ask_is_unknown() {
-        let mut trace = Script::new().held(A1, 5, 50).trace();
+    fn waits_behind_a_holder_alone_decide_nothing_unless_a_fresh_client_could_ask() {
+        let script = Script::new().at(0).waits(A1).acquires(A1).at(10).breaks(Broken::Late, Some(20));
+        let mut trace = script.at(30).waits(B1).trace();
         trace.final_client = Some(FinalClient { host: CLIENT_2, came: None });
-        assert!(is_unknown(&INVARIANT, &trace));
+        assert!(matches!(judge(&INVARIANT, &trace), Outcome::Undecided(_)));
         trace.final_client = Some(FinalClient { host: CLIENT_2, came: Some(at(60)) });
         assert_eq!(judge(&INVARIANT, &trace), Outcome::Holds);
+        let mut served = Script::new().held(A1, 5, 50).trace();
+        served.final_client = Some(FinalClient { host: CLIENT_2, came: None });
+        assert_eq!(judge(&INVARIANT, &served), Outcome::Holds);
+    }
+
+    #[test]
+    fn a_holder_that_waits_for_an_answer_to_the_end_may_wait_for_itself() {
+        let sent = What::Sent { peer: NODE_1, segment: 0, bytes: 9, content: Content::default() };
+        let script = Script::new().at(0).waits(A1).acquires(A1).at(10).waits(B1);
+        let mut trace = script.at(20).event(CLIENT_1, Some(A1), sent).trace();
+        trace.events.last_mut().unwrap().conn = Some(ConnId(1));
+        let why = "client-1 holds `stock` and waits for node-1 since 0.020000s";
+        assert_eq!(judge(&INVARIANT, &trace), Outcome::Undecided(why.to_owned()));
+        let mut answered = trace.clone();
+        let (id, at) = (EventId(answered.events.len() as u32), at(30));
+        let answer = What::Delivered { peer: NODE_1, segment: 0 };
+        let event =
+            Event { at, id, host: CLIENT_1, cause: None, conn: Some(ConnId(1)), grant: None, what: answer };
+        answered.events.push(event);
+        assert_eq!(judge(&INVARIANT, &answered), Outcome::Holds);
     }
 
     #[test]

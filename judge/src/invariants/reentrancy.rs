@@ -33,13 +33,13 @@ fn check(history: &History<'_>) -> Outcome {
         return Outcome::NotApplicable;
     }
     if !history.knows_origins() {
-        return Outcome::Inconclusive("the requests of several tasks cannot be distinguished".to_owned());
+        return Outcome::Undecided("the requests of several tasks cannot be distinguished".to_owned());
     }
     if history.granted.is_empty() {
-        return Outcome::Inconclusive("nobody was granted anything".to_owned());
+        return Outcome::NotAsked("nobody was granted anything".to_owned());
     }
     if !history.sees_records() {
-        return Outcome::Inconclusive(NOTHING_REPORTED.to_owned());
+        return Outcome::Undecided(NOTHING_REPORTED.to_owned());
     }
     let mut findings = Vec::new();
     for (section, grant) in history.grants() {

@@ -404,7 +404,7 @@ pub(crate) fn finding(invariant: &Invariant, trace: &Trace) -> Finding {
 }
 
 pub(crate) fn is_unknown(invariant: &Invariant, trace: &Trace) -> bool {
-    matches!(judge(invariant, trace), Outcome::Inconclusive(_))
+    matches!(judge(invariant, trace), Outcome::Undecided(_) | Outcome::NotAsked(_))
 }
 
 /// The events that a finding cites, as text: `10 client-1 acquired`.

@@ -29,7 +29,7 @@ pub const INVARIANT: Invariant = Invariant {
 fn check(history: &History<'_>) -> Outcome {
     match history.grants().filter(|(_, grant)| grant.token.is_some()).count() {
         0 => return Outcome::NotApplicable,
-        1 => return Outcome::Inconclusive("fewer than two grants carried a token".to_owned()),
+        1 => return Outcome::NotAsked("fewer than two grants carried a token".to_owned()),
         _ => {}
     }
     let mut findings = Vec::new();
@@ -39,7 +39,7 @@ fn check(history: &History<'_>) -> Outcome {
     if findings.is_empty() && open {
         let why =
             "no server reported which of two grants came first, and their tokens fall as they were answered";
-        return Outcome::Inconclusive(why.to_owned());
+        return Outcome::Undecided(why.to_owned());
     }
     judged(history, findings)
 }

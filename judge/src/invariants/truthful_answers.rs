@@ -54,7 +54,7 @@ fn check(history: &History<'_>) -> Outcome {
         answered |= answers.of_release(grant, &mut findings) | answers.of_renewals(grant, &mut findings);
     }
     if !answered {
-        return Outcome::Inconclusive("no release and no renewal returned".to_owned());
+        return Outcome::NotAsked("no release and no renewal returned".to_owned());
     }
     judged(history, findings)
 }

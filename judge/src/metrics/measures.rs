@@ -51,6 +51,14 @@ pub struct Metrics {
     pub loss_notice: Latencies,
     /// Of the holders that had lost their lease, those that never knew.
     pub losses_unnoticed: u64,
+    /// Runs in which a member of a store took over while a grant was live.
+    pub promotions: u64,
+    /// Of these, runs in which it lacked the record of such a grant.
+    pub promotions_lacking: u64,
+    /// Runs in which the process of a holder stood still while another client waited.
+    pub halted_holders: u64,
+    /// Of these, runs in which the other client was granted the lock meanwhile.
+    pub takeovers: u64,
 }
 
 impl Metrics {
@@ -78,6 +86,10 @@ impl Metrics {
         self.wasted_ns += other.wasted_ns;
         self.loss_notice.merge(&other.loss_notice);
         self.losses_unnoticed += other.losses_unnoticed;
+        self.promotions += other.promotions;
+        self.promotions_lacking += other.promotions_lacking;
+        self.halted_holders += other.halted_holders;
+        self.takeovers += other.takeovers;
     }
 }
 

@@ -12,8 +12,10 @@ mod fairness;
 mod loss;
 mod measures;
 mod overlap;
+mod promotion;
 mod renewals;
 mod retries;
+mod takeover;
 mod waste;
 
 pub use measures::{Latencies, Metrics};
@@ -44,6 +46,12 @@ pub fn of(history: &History<'_>, outcomes: &[(&Invariant, Outcome)]) -> Metrics 
     let losses = loss::of(history);
     losses.noticed.iter().for_each(|notice| metrics.loss_notice.record(*notice));
     metrics.losses_unnoticed = losses.unnoticed;
+    let promotions = promotion::of(history);
+    metrics.promotions = u64::from(promotions.under_a_grant);
+    metrics.promotions_lacking = u64::from(promotions.lacking);
+    let takeovers = takeover::of(history);
+    metrics.halted_holders = u64::from(takeovers.halted);
+    metrics.takeovers = u64::from(takeovers.taken);
     let overlaps = overlap::of(history, overlaps_found(outcomes));
     (metrics.overlap_ns, metrics.overlap_widest_ns) = (overlaps.total, overlaps.widest);
     (metrics.overlap_window_ns, metrics.overlap_fault_ns) = (overlaps.window, overlaps.fault);

@@ -61,7 +61,9 @@ fn as_it_is(
             count: findings.len(),
             breaches: findings.iter().take(SHOWN).map(breach).collect(),
         },
-        Outcome::Inconclusive(why) => Verdict::Inconclusive { why, perhaps: Vec::new() },
+        Outcome::Undecided(why) | Outcome::NotAsked(why) => {
+            Verdict::Inconclusive { why, perhaps: Vec::new() }
+        }
         Outcome::NotApplicable => Verdict::NotApplicable(otherwise.to_owned()),
     }
 }

@@ -118,6 +118,7 @@ mod tests {
                 ttl: ms(1_000),
                 wait: ms(1_000),
                 horizon: ms(2_000),
+                decide: Duration::ZERO,
                 latency: Latency { min: ms(1), max: ms(1) },
                 tcp_timeout: ms(1_000),
                 stock: 0,

@@ -20,6 +20,9 @@ pub struct WorldSpec {
     /// The run ends here at the latest, in true time.
     #[serde(rename = "horizon_ns", with = "serde_ns")]
     pub horizon: Duration,
+    /// Past its horizon a run goes on for so long at most, while somebody waits for a key that nobody holds: until that is decided.
+    #[serde(rename = "decide_ns", default, skip_serializing_if = "Duration::is_zero", with = "serde_ns")]
+    pub decide: Duration,
     /// One-way message latency.
     pub latency: Latency,
     /// An unacknowledged segment breaks its connection after this long (`TCP_USER_TIMEOUT`).

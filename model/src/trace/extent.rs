@@ -107,6 +107,20 @@ impl Extent {
         (self.few_stores && survives.has(Condition::MinorityDown))
             || (self.primary_down && survives.has(Condition::PrimaryDown))
     }
+
+    /// True if nothing is broken but what may be survived under these conditions, at least as one of those who hold or wait.
+    #[must_use]
+    pub fn may_be_survived(&self, survives: Conditions) -> bool {
+        let client = match self.one_client {
+            None => false,
+            Some((_, Trouble::Dead)) => survives.has(Condition::HolderDead),
+            Some((_, Trouble::Cut { .. })) => survives.has(Condition::ClientCut),
+            Some((_, Trouble::Paused | Trouble::Stalled)) => {
+                survives.has(Condition::HolderPaused) || survives.has(Condition::WaiterPaused)
+            }
+        };
+        self.nothing || client || self.leaves_stores(survives)
+    }
 }
 
 #[cfg(test)]

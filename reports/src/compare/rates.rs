@@ -34,7 +34,9 @@ pub(crate) fn rate(cell: &Cell, invariant: &Invariant) -> (String, Option<String
             (percent(violation.runs as f64 / conclusive.max(1) as f64), interval)
         }
         None if Mark::of(cell) == Mark::Inconclusive => (Mark::Inconclusive.sign().to_owned(), None),
-        None => match statistics::clean_bound(conclusive) {
+        None => match statistics::clean_bound(
+            cell.invariants.get(invariant.name).map_or(conclusive, |judged| judged.decided),
+        ) {
             Some(bound) => (format!("0 (<{})", percent_up(bound)), None),
             None => (Mark::Inconclusive.sign().to_owned(), None),
         },

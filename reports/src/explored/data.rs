@@ -1,5 +1,7 @@
 //! Explorations as JSON: all of them, or the counts alone.
 
+use std::collections::BTreeMap;
+
 use picklock_campaign::explore::{Explored, Kind, Site};
 use picklock_model::code::{Location, own};
 use serde_json::{Value, json};
@@ -85,6 +87,7 @@ fn page_json(page: &Explored) -> Value {
         "partial": page.partial,
         "calm": page.without_fault,
         "holds": page.holds,
+        "undecided": page.undecided.iter().cloned().collect::<BTreeMap<String, usize>>(),
         "sites": page.sites(),
         "explored": page.explored(),
         "violating": page.violating(),

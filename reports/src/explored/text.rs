@@ -46,6 +46,14 @@ fn one(page: &Explored, style: &Style, verbose: bool, args: &str) -> String {
         let never = format!("Held at each explored site: {}.", page.holds.join(", "));
         out.push_str(&paragraph(&never, 0, columns));
     }
+    if !page.undecided.is_empty() {
+        let each = page
+            .undecided
+            .iter()
+            .map(|(name, sites)| format!("{name} at {sites} {}", plural(*sites as u64, "site")));
+        let open = format!("Undecided: {}.", each.collect::<Vec<_>>().join(", "));
+        out.push_str(&paragraph(&open, 0, columns));
+    }
     let _ = writeln!(
         out,
         "\n{}{}{}{}",
@@ -256,6 +264,7 @@ mod tests {
             lasts: Duration::from_secs(1),
             without_fault: Vec::new(),
             holds: Vec::new(),
+            undecided: Vec::new(),
             kinds: Vec::new(),
             failures,
             pairs: None,

@@ -2,7 +2,7 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
-use crate::matrix::mark::{Mark, conclusive, worst_violation};
+use crate::matrix::mark::{Mark, decided, worst_violation};
 use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::statistics::clean_bound;
 use crate::matrix::{Matrix, Square};
@@ -35,7 +35,7 @@ fn evidence(square: &Square<'_>) -> String {
     let cell: &Cell = square.cell;
     match (worst_violation(cell), square.mark) {
         (Some(worst), _) => format!("{} {}", square.mark.sign(), worst.first_seed),
-        (None, Mark::Holds) => match clean_bound(conclusive(cell)) {
+        (None, Mark::Holds) => match clean_bound(decided(cell)) {
             Some(bound) => format!("<{}", percent_up(bound)),
             None => square.mark.sign().to_owned(),
         },

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use picklock_campaign::summary::{Cell, Confirmed, Exhausted, Expected, SeenWith, Summary, Violation};
+use picklock_campaign::summary::{
+    Cell, Confirmed, Exhausted, Expected, Judged, SeenWith, Summary, Violation,
+};
 use picklock_judge::metrics::{Latencies, Metrics};
 use picklock_model::time::nanos;
 use serde::Serialize;
@@ -44,6 +46,7 @@ struct CellJson<'a> {
     skipped: Option<&'a str>,
     longer_lease_ns: Option<u64>,
     not_applicable: &'a [String],
+    invariants: &'a BTreeMap<String, Judged>,
     violations: BTreeMap<&'a str, ViolationJson<'a>>,
     took_effect: &'a BTreeMap<String, u64>,
     not_modelled: &'a BTreeMap<String, u64>,
@@ -67,6 +70,7 @@ impl<'a> CellJson<'a> {
             skipped,
             longer_lease_ns,
             not_applicable,
+            invariants,
             violations,
             took_effect,
             not_modelled,
@@ -86,6 +90,7 @@ impl<'a> CellJson<'a> {
             skipped: skipped.as_deref(),
             longer_lease_ns: *longer_lease_ns,
             not_applicable,
+            invariants,
             violations: violations.iter().map(|(name, it)| (name.as_str(), ViolationJson::of(it))).collect(),
             took_effect,
             not_modelled,
@@ -142,6 +147,10 @@ pub(crate) struct MetricsJson<'a> {
     wasted_ns: u64,
     loss_notice: LatencyJson<'a>,
     losses_unnoticed: u64,
+    promotions: u64,
+    promotions_lacking: u64,
+    halted_holders: u64,
+    takeovers: u64,
 }
 
 #[derive(Serialize)]
@@ -183,6 +192,10 @@ impl<'a> MetricsJson<'a> {
             wasted_ns,
             loss_notice,
             losses_unnoticed,
+            promotions,
+            promotions_lacking,
+            halted_holders,
+            takeovers,
         } = metrics;
         MetricsJson {
             asked: *asked,
@@ -206,6 +219,10 @@ impl<'a> MetricsJson<'a> {
             wasted_ns: *wasted_ns,
             loss_notice: LatencyJson::of(loss_notice),
             losses_unnoticed: *losses_unnoticed,
+            promotions: *promotions,
+            promotions_lacking: *promotions_lacking,
+            halted_holders: *halted_holders,
+            takeovers: *takeovers,
         }
     }
 }

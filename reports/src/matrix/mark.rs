@@ -3,8 +3,8 @@
 //! One sign has one meaning, on the screen, in files, on pages and in pictures. What harmed the data stands before all else; then a
 //! lock that nobody could acquire in time, which is an outage; then any other violation.
 
-use picklock_campaign::summary::{Cell, Violation};
-use picklock_judge::invariants::{effective_exclusion, no_lost_update, progress};
+use picklock_campaign::summary::{Cell, Judged, Violation};
+use picklock_judge::invariants::{effective_exclusion, mutual_exclusion, no_lost_update, progress};
 
 /// The mark of a cell, the most informative first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,9 +15,9 @@ pub(crate) enum Mark {
     Blocked,
     /// Another invariant was violated, and the data were not harmed.
     Violated,
-    /// Some runs were conclusive and none was violated.
+    /// Enough runs were decided and none was violated.
     Holds,
-    /// No run was conclusive, too few put anything at stake, or none was made.
+    /// No run was conclusive, too few put anything at stake or were decided, or none was made.
     Inconclusive,
     /// The scenario does not apply to the design.
     NotApplicable,
@@ -40,7 +40,7 @@ impl Mark {
             Mark::Blocked
         } else if !cell.violations.is_empty() {
             Mark::Violated
-        } else if conclusive(cell) == 0 || is_undecided(cell) {
+        } else if conclusive(cell) == 0 || risks_too_little(cell) || doubt(cell).is_some() {
             Mark::Inconclusive
         } else {
             Mark::Holds
@@ -113,11 +113,52 @@ pub(crate) fn conclusive(cell: &Cell) -> u64 {
 }
 
 /// A cell without a violation holds only if so many in a hundred of its runs put something at stake.
-const DECIDED_PERCENT: u64 = 5;
+const AT_STAKE_PERCENT: u64 = 5;
 
 /// True if too few runs put anything at stake to say that the cell holds.
-fn is_undecided(cell: &Cell) -> bool {
-    cell.hit_lock * 100 < cell.runs * DECIDED_PERCENT
+pub(super) fn risks_too_little(cell: &Cell) -> bool {
+    cell.hit_lock * 100 < cell.runs * AT_STAKE_PERCENT
+}
+
+/// A cell without a violation holds only if so many of its runs decided each of the properties that a lock is for.
+pub(super) const DECIDED_RUNS: u64 = 10;
+
+/// Why a cell without a violation does not hold: one of the properties that a lock is for was not decided often enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt<'c> {
+    /// Fewer than [`DECIDED_RUNS`] runs decided it.
+    Few(&'c str, &'c Judged),
+    /// More runs left it open than decided it.
+    Undecided(&'c str, &'c Judged),
+}
+
+/// The doubt about a cell, if there is one.
+pub(super) fn doubt(cell: &Cell) -> Option<Doubt<'_>> {
+    let doubts = meant(cell).into_iter().filter_map(|(name, judged)| {
+        if judged.undecided > judged.decided {
+            Some(Doubt::Undecided(name, judged))
+        } else if judged.decided < DECIDED_RUNS {
+            Some(Doubt::Few(name, judged))
+        } else {
+            None
+        }
+    });
+    doubts.min_by_key(|doubt| matches!(doubt, Doubt::Few(..)))
+}
+
+/// The runs that decided the least decided of these properties; the conclusive ones where none was counted.
+pub(crate) fn decided(cell: &Cell) -> u64 {
+    meant(cell).iter().map(|(_, judged)| judged.decided).min().unwrap_or_else(|| conclusive(cell))
+}
+
+/// The properties that a lock is for, as far as they apply: one holder at a time, data that is not harmed (by that of its two invariants
+/// which more runs decided), and progress.
+pub(super) fn meant(cell: &Cell) -> Vec<(&str, &Judged)> {
+    let counted = |name: &&str| cell.invariants.get_key_value(*name);
+    let of_data = OF_DATA.iter().filter_map(counted).max_by_key(|(_, judged)| judged.decided);
+    let others = [mutual_exclusion::INVARIANT.name, progress::INVARIANT.name];
+    let all = others.iter().filter_map(counted).chain(of_data);
+    all.map(|(name, judged)| (name.as_str(), judged)).collect()
 }
 
 /// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
@@ -179,5 +220,29 @@ mod tests {
         assert_eq!(Mark::of(&Cell { runs: 10, unknown: 10, ..Cell::default() }), Mark::Inconclusive);
         assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 4, ..Cell::default() }), Mark::Inconclusive);
         assert_eq!(Mark::of(&Cell { runs: 100, hit_lock: 5, ..Cell::default() }), Mark::Holds);
+    }
+
+    #[test]
+    fn a_cell_holds_only_if_each_property_that_a_lock_is_for_was_decided() {
+        let cell = |name: &str, decided, undecided| {
+            let enough = Judged { decided: 90, ..Judged::default() };
+            let mut invariants: std::collections::BTreeMap<String, Judged> =
+                [mutual_exclusion::INVARIANT.name, OF_DATA[0], OF_DATA[1], progress::INVARIANT.name]
+                    .map(|name| (name.to_owned(), enough.clone()))
+                    .into();
+            invariants.insert(name.to_owned(), Judged { decided, undecided, ..Judged::default() });
+            Cell { runs: 100, hit_lock: 100, invariants, ..Cell::default() }
+        };
+        for name in [mutual_exclusion::INVARIANT.name, progress::INVARIANT.name] {
+            assert_eq!(Mark::of(&cell(name, 10, 10)), Mark::Holds);
+            assert_eq!(decided(&cell(name, 10, 10)), 10);
+            assert_eq!(Mark::of(&cell(name, 9, 0)), Mark::Inconclusive);
+            assert!(matches!(doubt(&cell(name, 9, 0)), Some(Doubt::Few(..))));
+            assert_eq!(Mark::of(&cell(name, 20, 21)), Mark::Inconclusive);
+            assert!(matches!(doubt(&cell(name, 9, 21)), Some(Doubt::Undecided(..))));
+        }
+        // Of the two that judge the data one is enough, and what else was not asked is no doubt.
+        assert_eq!(Mark::of(&cell(OF_DATA[0], 0, 0)), Mark::Holds);
+        assert_eq!(Mark::of(&cell("token-order", 0, 0)), Mark::Holds);
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use picklock_campaign::summary::{Cell, SeenWith, Summary, Violation};
+use picklock_campaign::summary::{Cell, Judged, SeenWith, Summary, Violation};
 use picklock_judge::metrics::Metrics;
 
 use super::statistics;
 use crate::page::numbers;
 use crate::page::paint::Ink;
 
+use super::mark::{Doubt, decided, doubt, meant, risks_too_little};
 pub(crate) use super::mark::{Mark, OF_DATA, conclusive, harms_data, is_of_data};
 
 /// The result of a cell, compared with the expectation file.
@@ -82,14 +83,31 @@ fn said(cell: &Cell) -> String {
     match Mark::of(cell) {
         Mark::NotApplicable => cell.skipped.clone().unwrap_or_default(),
         Mark::Inconclusive if cell.runs == 0 => "not run".to_owned(),
-        Mark::Inconclusive if conclusive(cell) == 0 => "no run was conclusive".to_owned(),
-        Mark::Inconclusive => format!(
-            "no violation, but a fault hit a grant or a held lock in only {} of {} {}: too few for a verdict",
-            cell.hit_lock,
-            cell.runs,
-            numbers::plural(cell.runs, "run"),
-        ),
-        Mark::Holds => statistics::clean(conclusive(cell)),
+        Mark::Inconclusive if conclusive(cell) == 0 => {
+            match undecided_because(cell).filter(|_| cell.not_modelled.is_empty()) {
+                Some(why) => format!("no run was conclusive: {why}"),
+                None => "no run was conclusive".to_owned(),
+            }
+        }
+        Mark::Inconclusive => match doubt(cell).filter(|_| !risks_too_little(cell)) {
+            Some(Doubt::Undecided(name, judged)) => {
+                format!("undecided: {name} {}", of_judged(judged))
+            }
+            Some(Doubt::Few(name, judged)) => format!("few: {name} {}", of_judged(judged)),
+            None => format!(
+                "no violation, but a fault hit a grant or a held lock in only {} of {} {}: too few for a verdict",
+                cell.hit_lock,
+                cell.runs,
+                numbers::plural(cell.runs, "run"),
+            ),
+        },
+        Mark::Holds => [statistics::clean(decided(cell))]
+            .into_iter()
+            .chain(left_open(cell))
+            .chain(taken_over(cell))
+            .chain(too_short(cell))
+            .collect::<Vec<_>>()
+            .join("; "),
         Mark::Harmed | Mark::Blocked | Mark::Violated => {
             let each: Vec<String> = cell
                 .violations
@@ -99,6 +117,53 @@ fn said(cell: &Cell) -> String {
             each.join(", ")
         }
     }
+}
+
+/// "0 in 49 runs, 11 undecided (client-1 lost its power ..)".
+fn of_judged(judged: &Judged) -> String {
+    let mut words = format!("0 in {} {}", judged.decided, numbers::plural(judged.decided, "run"));
+    if judged.undecided > 0 {
+        words.push_str(&format!(", {} undecided", judged.undecided));
+    }
+    if let Some(reason) = &judged.undecided_because {
+        words.push_str(&format!(" (seed {}: {})", reason.seed, reason.why));
+    }
+    words
+}
+
+/// How often a member that took over lacked a live grant. Where none did, the cell was not asked what a lost grant does.
+fn taken_over(cell: &Cell) -> Option<String> {
+    let Metrics { promotions, promotions_lacking: lost, .. } = cell.metrics;
+    let asks = if lost == 0 { ": ? for a lost grant, which `--scenario replication-lag` asks" } else { "" };
+    let runs = numbers::plural(promotions, "run");
+    (promotions > 0).then(|| {
+        format!(
+            "a member took over during a live grant in {promotions} {runs}, and lacked it in {lost}{asks}"
+        )
+    })
+}
+
+/// Why the first of the runs that are undecided is.
+fn undecided_because(cell: &Cell) -> Option<String> {
+    let reasons = meant(cell).into_iter().filter_map(|(_, judged)| judged.undecided_because.as_ref());
+    reasons.min().map(|reason| format!("seed {}: {}", reason.seed, reason.why))
+}
+
+/// That no pause of a holder was long enough for another client to take over: such a cell was not put to that test.
+fn too_short(cell: &Cell) -> Option<String> {
+    let Metrics { halted_holders: halted, takeovers, .. } = cell.metrics;
+    (halted > 0 && takeovers == 0).then(|| {
+        format!(
+            "a holder stood still while another client waited in {halted} {}, never for as long as a takeover takes",
+            numbers::plural(halted, "run")
+        )
+    })
+}
+
+/// What the runs of a cell that holds left undecided.
+fn left_open(cell: &Cell) -> impl Iterator<Item = String> {
+    let open = meant(cell).into_iter().filter(|(_, judged)| judged.undecided > 0);
+    open.map(|(name, judged)| format!("{name} {}", of_judged(judged)))
 }
 
 /// For each fault, in how many runs it made a difference; empty without faults.
@@ -290,6 +355,24 @@ mod tests {
         let beside = Cell { runs: 100, hit_lock: 4, ..Cell::default() };
         assert_eq!(Mark::of(&beside), Mark::Inconclusive);
         assert!(found(&beside).contains("in only 4 of 100 runs"), "{}", found(&beside));
+    }
+
+    #[test]
+    fn a_cell_that_holds_says_what_was_not_asked_of_it() {
+        let metrics = Metrics { promotions: 2, halted_holders: 3, ..Metrics::default() };
+        let cell = Cell { runs: 100, hit_lock: 100, metrics, ..Cell::default() };
+        assert_eq!(
+            found(&cell),
+            "0 in 100 runs, below 3.0% at 95%; a member took over during a live grant in 2 runs, and lacked it in 0: ? for a lost \
+             grant, which `--scenario replication-lag` asks; a holder stood still while another client waited in 3 runs, never for \
+             as long as a takeover takes"
+        );
+        let metrics =
+            Metrics { promotions: 2, promotions_lacking: 1, halted_holders: 3, takeovers: 1, ..cell.metrics };
+        assert_eq!(
+            found(&Cell { metrics, ..cell }),
+            "0 in 100 runs, below 3.0% at 95%; a member took over during a live grant in 2 runs, and lacked it in 1"
+        );
     }
 
     #[test]

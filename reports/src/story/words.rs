@@ -242,7 +242,7 @@ impl<'a> Names<'a> {
             }
             What::NotAcquired { key, why } => format!("does not get `{key}`: {why}"),
             What::DeadlinePassed { key } => format!("the deadline of `{key}` passes on its clock"),
-            What::Aborted { key } => format!("notices that its time is over and gives `{key}` up"),
+            What::Aborted { key } => format!("gives `{key}` up"),
             What::Releasing { key } => format!("begins to release `{key}`"),
             What::Released { key, error: None, .. } => format!("has released `{key}`"),
             What::Released { key, error: Some(error), .. } => format!("release of `{key}` failed: {error}"),

@@ -59,7 +59,7 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
     for setting in settings {
         let setting = setting.as_ref();
         one(&mut changed, setting).map_err(|problem| failed(setting, problem))?;
-        changed.changes.push(setting.trim().to_owned());
+        changed.changes.push(with_present_name(setting.trim()));
     }
     if let Err(Misfit { problem, .. }) = changed.check() {
         let given: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
@@ -67,6 +67,14 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
     }
     *scenario = changed;
     Ok(())
+}
+
+/// The setting, under the present name of its parameter.
+fn with_present_name(setting: &str) -> String {
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let (part, name) = name.trim().rsplit_once('.').map_or(("", name.trim()), |(part, name)| (part, name));
+    let dot = if part.is_empty() { "" } else { "." };
+    format!("{part}{dot}{}={}", former::present(name), value.trim())
 }
 
 fn one(scenario: &mut Scenario, setting: &str) -> Result<(), Problem> {

@@ -40,6 +40,13 @@ pub(super) const HORIZON: Param<OneSpan> = Param {
     doc: "the run ends here at the latest",
 };
 
+pub(super) const DECIDE: Param<OneSpan> = Param {
+    name: "decide",
+    domain: OneSpan { min: Duration::ZERO, max: LONGEST },
+    default: "60s",
+    doc: "how long the run goes on past its horizon at most while somebody waits for a lock that nobody holds, until progress is decided",
+};
+
 const LATENCY: Param<Spans> = Param {
     name: "latency",
     domain: Spans { min: Duration::from_micros(1), max: Duration::from_secs(10) },
@@ -83,8 +90,19 @@ pub(super) const READY_ORDER: Param<Word> = Param {
 };
 
 /// The parameters of the world.
-pub const PARAMS: &[Param] =
-    params![STORE, TTL, WAIT, HORIZON, LATENCY, TCP_TIMEOUT, STOCK, IGNORES_LOSS, RELEASES, READY_ORDER];
+pub const PARAMS: &[Param] = params![
+    STORE,
+    TTL,
+    WAIT,
+    HORIZON,
+    DECIDE,
+    LATENCY,
+    TCP_TIMEOUT,
+    STOCK,
+    IGNORES_LOSS,
+    RELEASES,
+    READY_ORDER
+];
 
 /// The lease time.
 pub(super) fn ttl(args: &Args) -> Duration {
@@ -99,6 +117,7 @@ pub(super) fn spec(args: &Args, ttl: Duration) -> WorldSpec {
         ttl,
         wait: args.get(WAIT).resolve(ttl),
         horizon: args.get(HORIZON).resolve(ttl),
+        decide: args.get(DECIDE).resolve(ttl),
         latency: Latency { min, max },
         tcp_timeout: args.get(TCP_TIMEOUT).resolve(ttl),
         stock: i64::try_from(args.get(STOCK)).unwrap_or(i64::MAX),

@@ -112,6 +112,9 @@ impl<'s> Task<'s> {
         let own = |section: &&SectionPlan| section.task == task && section.ordinal > done;
         for section in self.context.plan.sections.iter().filter(own) {
             self.host.sleep(section.think).await;
+            if self.recorder.is_past_the_horizon() {
+                break;
+            }
             self.carry_out(section).await;
         }
     }

@@ -168,6 +168,12 @@ impl BeliefRecorder {
         self.host.world.state().wanted(self.host.id())
     }
 
+    /// True once the run goes on for those alone who wait already: nobody begins another section.
+    #[must_use]
+    pub fn is_past_the_horizon(&self) -> bool {
+        self.host.world.state().is_past_the_horizon(self.host.id())
+    }
+
     /// The ordinal of the last section that this client began, 0 before the first: a restarted client goes on after it.
     #[must_use]
     pub fn last_section(&self) -> u32 {

@@ -48,7 +48,7 @@ impl<'a> Executor<'a> {
         loop {
             self.run_ready();
             let mut state = self.world.state();
-            match state.settled() {
+            match state.settled(self.world.hosts()) {
                 Progress::Over => return,
                 Progress::LetIn => continue,
                 Progress::Busy => {}

@@ -30,7 +30,7 @@ pub(crate) fn run(world: &Arc<World>, programs: &[HostProgram], idle_skip: bool)
         let busy = hosts.tick(now + TICK);
         quiet = if busy { 0 } else { quiet + 1 };
         let mut state = world.state();
-        match state.settled() {
+        match state.settled(world.hosts()) {
             Progress::Over => return,
             Progress::LetIn => quiet = 0,
             Progress::Busy => {}

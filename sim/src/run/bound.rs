@@ -6,6 +6,7 @@ use picklock_model::plan::{Plan, Settings};
 use picklock_model::trace::{Belief, Condition, Conditions};
 
 use crate::contract::design::Design;
+use crate::world::Terms;
 
 /// The bounds of one run.
 #[derive(Clone, Copy)]
@@ -20,6 +21,8 @@ pub(super) struct Bound {
     pub(super) silent_store: Duration,
     /// The conditions that the design claims to survive.
     pub(super) survives: Conditions,
+    /// For how long the run may go on past its horizon.
+    decide: Duration,
 }
 
 impl Bound {
@@ -31,13 +34,27 @@ impl Bound {
             silent_client: silent_client(design, settings),
             silent_store: plan.world.ttl * design.answer_leases,
             survives: survives(design),
+            decide: plan.world.decide,
         }
     }
 
-    /// For how long the fresh client at the end asks for each key: longer than the bound, so that one that is not met shows.
+    /// For how long the fresh client at the end asks for each key: longer than the bound, so that one that is not met shows. A silent
+    /// session counts for that if the run may go on for as long.
     pub(super) fn asking(self) -> Duration {
         let bound = self.progress + self.detour;
+        let noticed = self.silent_client + bound;
+        let bound = if noticed <= self.decide { noticed } else { bound };
         bound + bound / 5
+    }
+
+    /// The terms by which the end of a run depends on them.
+    pub(super) fn terms(self) -> Terms {
+        Terms {
+            survives: self.survives,
+            bound: self.progress + self.detour,
+            silence: self.silent_client.max(self.silent_store),
+            decide: self.decide,
+        }
     }
 }
 

@@ -90,8 +90,9 @@ fn made(
         world.state().code = Some(CodeLog::default());
     }
     if let Some((host, span)) = final_client {
-        world.state().expect_final_client(host, span, bound.survives);
+        world.state().expect_final_client(host, span);
     }
+    world.state().judge_progress_by(bound.terms());
     if let Some(shortened) = options.shortened {
         let mut state = world.state();
         state.end_without_final_client(shortened.last_section);

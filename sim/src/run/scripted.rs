@@ -94,6 +94,7 @@ impl Scripted {
                 ttl: self.ttl,
                 wait: self.ttl,
                 horizon: self.horizon,
+                decide: Duration::ZERO,
                 latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,

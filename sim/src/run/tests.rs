@@ -1,4 +1,4 @@
-//! A run that is over leaves nothing behind.
+//! The end of a run: it leaves nothing behind, and goes on past its horizon while somebody waits for a lock that nobody holds.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -7,10 +7,12 @@ use super::{Options, Workload, run};
 use crate::contract::design::Design;
 use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
+use crate::host::Host;
 use crate::world::World;
 use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, ClientPolicy, Latency, Plan, SectionPlan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
+use picklock_model::time::{Monotonic, TrueTime};
 
 struct NoLock;
 
@@ -33,6 +35,7 @@ fn plan() -> Plan {
             ttl: Duration::from_secs(1),
             wait: Duration::from_secs(1),
             horizon: Duration::from_secs(5),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),
@@ -84,4 +87,62 @@ fn a_world_goes_with_its_run_whether_or_not_the_fresh_client_was_let_in() {
     let (workload, seen) = sleeping(short);
     run(Options::for_points(None), &design, &plan(), &workload).expect("nothing panics");
     assert_eq!(left(&seen), 0, "after a run for its points alone");
+}
+
+/// A lock that nobody gets before this reading of its host's clock.
+struct FreedAt(Monotonic, Host);
+
+impl Lock for FreedAt {
+    async fn try_acquire(&self, key: &Key) -> Result<Option<Grant>, LockError> {
+        Ok((self.1.monotonic() >= self.0).then(|| Grant::new(key, "me")))
+    }
+
+    async fn release(&self, _: Grant) -> Result<(), LockError> {
+        Ok(())
+    }
+}
+
+/// A client that waits for an hour, and holds for an hour. The fresh client does nothing.
+fn waiting() -> Workload {
+    Arc::new(|context| {
+        Box::pin(async move {
+            let (host, recorder, key) = (context.host, context.recorder, Key::new("k"));
+            let Client::Lock(lock) = &context.client else { return };
+            recorder.waiting(1, &key);
+            if let Ok(Some(grant)) = lock.acquire(&host, &key, HOUR).await {
+                recorder.acquired(&grant);
+                host.sleep(HOUR).await;
+            }
+        })
+    })
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The end of a run whose lock is free until then.
+fn end(freed: Duration, decide: u64, engine: Engine) -> Duration {
+    let design = Design::new("freed", move |context| async move {
+        // Clients are started at the beginning of the run, but for the fresh one.
+        let host = context.host;
+        Ok(Client::lock(FreedAt(host.monotonic() + freed, host)))
+    });
+    let mut plan = plan();
+    plan.world.horizon = Duration::from_secs(1);
+    plan.world.decide = Duration::from_secs(decide);
+    let trace = run(engine, &design, &plan, &waiting()).expect("nothing panics").trace;
+    trace.end.since(TrueTime(0))
+}
+
+#[test]
+fn a_run_goes_on_past_its_horizon_until_a_lock_that_is_free_is_granted_or_blocked_for_too_long() {
+    let seconds = Duration::from_secs_f64;
+    for engine in [Engine::Event, Engine::Turmoil { idle_skip: true }] {
+        assert_eq!(end(HOUR, 0, engine), seconds(1.0), "{engine:?}: an old plan ends at its horizon");
+        assert_eq!(end(seconds(0.5), 60, engine), seconds(1.0), "{engine:?}: a wait behind a holder is none");
+        // The bound is a lease and a second, and a tenth of it is forgiven.
+        let blocked = end(HOUR, 60, engine);
+        assert!(blocked > seconds(2.2) && blocked < seconds(2.3), "{engine:?}: {blocked:?}");
+        let granted = end(seconds(1.05), 60, engine);
+        assert!(granted > seconds(1.05) && granted < seconds(1.1), "{engine:?}: {granted:?}");
+    }
 }

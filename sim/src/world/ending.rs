@@ -1,7 +1,7 @@
 //! The end of a run: when all clients are done, or at its horizon; and the fresh client that comes in between, if the plan
 //! has one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -15,8 +15,12 @@ pub(crate) struct Ending {
     pub(crate) horizon: TrueTime,
     /// The host of the fresh client that asks for every key at the end, and how long that may take.
     pub(super) final_client: Option<(HostId, Duration)>,
-    /// The conditions that the design claims to survive.
-    pub(super) survives: Conditions,
+    /// The terms by which progress is judged.
+    pub(super) terms: Terms,
+    /// The end of a run that goes on past its horizon, at the latest.
+    pub(super) last: Option<TrueTime>,
+    /// The keys for which it goes on that nobody has got yet.
+    pub(super) free: Option<BTreeSet<Key>>,
     /// When it was let in.
     pub(crate) came: Option<TrueTime>,
     /// The run is over when it would be let in.
@@ -34,7 +38,9 @@ impl Ending {
         Ending {
             horizon: TrueTime(0) + horizon,
             final_client: None,
-            survives: Conditions::NONE,
+            terms: Terms::default(),
+            last: None,
+            free: None,
             came: None,
             without_it: false,
             last_section: None,
@@ -44,12 +50,25 @@ impl Ending {
     }
 }
 
+/// The terms by which progress is judged, as far as the end of the run depends on them.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Terms {
+    /// The conditions that the design claims to survive.
+    pub(crate) survives: Conditions,
+    /// For how long a key may be free while somebody waits for it.
+    pub(crate) bound: Duration,
+    /// For how long a silent session may be in the way of others.
+    pub(crate) silence: Duration,
+    /// For how long the run goes on past its horizon at most.
+    pub(crate) decide: Duration,
+}
+
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Somebody still has something to do.
     Busy,
-    /// All others are done, and the fresh client has just been let in: it has not been polled yet.
+    /// The fresh client has just been let in, and has not been polled yet; or the run goes on past its horizon.
     LetIn,
     /// Everybody is done.
     Over,

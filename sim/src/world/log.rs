@@ -62,6 +62,11 @@ impl Log {
         id
     }
 
+    /// The events so far, in the order of their emission.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
     /// The events in true-time order, and their digest. A process with a deferred pause has already recorded what it does
     /// when it resumes, hence the sort.
     pub(crate) fn finish(mut self) -> (Vec<Event>, Digest) {

@@ -25,8 +25,8 @@ mod transitions;
 mod wire;
 
 pub(crate) use code::CodeLog;
-pub(crate) use ending::Progress;
 pub use ending::Wanted;
+pub(crate) use ending::{Progress, Terms};
 pub(crate) use file::File;
 pub use network::Probe;
 pub(crate) use network::{Chunk, Direction, Flight, Listening, Side, Visit};

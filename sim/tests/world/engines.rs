@@ -81,6 +81,7 @@ pub(crate) fn plan(seed: u64) -> Plan {
             ttl: Duration::from_secs(1),
             wait: Duration::from_secs(10),
             horizon: Duration::from_secs(5),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             store: Settings::default(),

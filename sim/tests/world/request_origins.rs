@@ -61,6 +61,7 @@ fn play(engine: Engine) -> Trace {
             ttl: Duration::from_secs(1),
             wait: Duration::from_secs(1),
             horizon: Duration::from_secs(10),
+            decide: Duration::ZERO,
             latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
             tcp_timeout: Duration::from_secs(15),
             stock: 0,

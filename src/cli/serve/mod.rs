@@ -216,6 +216,7 @@ fn plan(args: &ServeArgs) -> Plan {
             ttl: 10 * second,
             wait: 10 * second,
             horizon: second,
+            decide: Duration::ZERO,
             latency: Latency { min: args.latency.start, max: args.latency.end },
             tcp_timeout: 15 * second,
             stock: 0,

@@ -109,9 +109,9 @@ fn a_torn_line_is_run_again_and_a_changed_one_refused() {
     let text = std::fs::read_to_string(&journal).unwrap();
     for (from, to, because) in [
         ("\"blocks\"", "\"bricks\"", "its checksum is not that of this line at this place"),
-        ("\"journal\":2", "\"journal\":7", "its form is 7"),
+        ("\"journal\":3", "\"journal\":7", "its form is 7"),
         (
-            "\"journal\":2",
+            "\"journal\":3",
             "\"journal\":1",
             "end the campaign with the picklock that started it, or run it again",
         ),

@@ -8,8 +8,8 @@ use super::identity::Identity;
 use crate::campaign::shard::Shard;
 use crate::tally::Tally;
 
-/// The version of the file's form. Form 1 had no checksums.
-pub(super) const FORM: u32 = 2;
+/// The version of the file's form. Form 1 had no checksums, and form 2 did not count what was decided.
+pub(super) const FORM: u32 = 3;
 
 /// As much of the first line as every form has.
 #[derive(Deserialize)]

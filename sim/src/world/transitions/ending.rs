@@ -1,21 +1,26 @@
 //! The end of a run: the clients that are still wanted before it.
 
+use std::collections::BTreeSet;
 use std::task::Waker;
 use std::time::Duration;
 
-use crate::world::ending::{Progress, Wanted};
+use crate::world::ending::{Progress, Terms, Wanted};
 use crate::world::process::Life;
 use crate::world::state::State;
 use picklock_model::ids::{HostId, Key};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Conditions, Extent, HostInfo, Role};
+use picklock_model::trace::{Extent, HostInfo, Role};
 
 impl State {
     /// At the end the client on this host is let in, once every other is done and all faults have healed, for so long.
     /// A design that survives a minority of stores down lets it in at the horizon if no more than that is broken then.
-    pub(crate) fn expect_final_client(&mut self, host: HostId, span: Duration, survives: Conditions) {
+    pub(crate) fn expect_final_client(&mut self, host: HostId, span: Duration) {
         self.ending.final_client = Some((host, span));
-        self.ending.survives = survives;
+    }
+
+    /// Judges progress by these terms.
+    pub(crate) fn judge_progress_by(&mut self, terms: Terms) {
+        self.ending.terms = terms;
     }
 
     /// The run is over when the fresh client would be let in, and clients count as done when they are past this section.
@@ -25,7 +30,10 @@ impl State {
     }
 
     /// How far the run has come; lets the fresh client in when all others are done.
-    pub(crate) fn settled(&mut self) -> Progress {
+    pub(crate) fn settled(&mut self, hosts: &[HostInfo]) -> Progress {
+        if self.ending.free.as_ref().is_some_and(BTreeSet::is_empty) && !self.goes_on(hosts) {
+            return Progress::Over;
+        }
         // This is asked at every step, and the client that was busy then mostly still is.
         if self.is_busy(self.last_busy) {
             return Progress::Busy;
@@ -51,29 +59,42 @@ impl State {
     }
 
     /// Nothing more is due before the horizon, or it has come. The run is over then, unless stores are down that the design
-    /// claims to do without: the fresh client finds out whether it does.
+    /// claims to do without: the fresh client finds out whether it does. Or unless somebody waits for a key that nobody holds.
     pub(crate) fn at_horizon(&mut self, hosts: &[HostInfo]) -> Progress {
         let horizon = self.ending.horizon;
         self.advance(horizon);
-        match self.ending.final_client {
-            Some((_, span))
-                if self.ending.came.is_none()
-                    && Extent::of(hosts, &self.broken()).leaves_stores(self.ending.survives) =>
-            {
-                self.open_the_door(span)
-            }
-            _ => Progress::Over,
+        let may_come = self.ending.final_client.filter(|_| {
+            let survives = self.ending.terms.survives;
+            self.ending.came.is_none() && Extent::of(hosts, &self.broken()).leaves_stores(survives)
+        });
+        if let Some((_, span)) = may_come {
+            return self.open_the_door(span);
         }
+        if !self.goes_on(hosts) {
+            return Progress::Over;
+        }
+        self.fetch_final_client();
+        Progress::LetIn
     }
 
     fn open_the_door(&mut self, span: Duration) -> Progress {
-        self.ending.came = Some(self.now);
+        self.fetch_final_client();
         if self.ending.without_it {
             return Progress::Over;
         }
         self.ending.horizon = self.now + span;
-        self.ending.waiting.take().into_iter().for_each(Waker::wake);
         Progress::LetIn
+    }
+
+    /// Lets the fresh client in, if there is one and it has not come before.
+    fn fetch_final_client(&mut self) {
+        self.ending.came = self.ending.came.or(Some(self.now));
+        self.ending.waiting.take().into_iter().for_each(Waker::wake);
+    }
+
+    /// True if the run goes on for those alone who wait: a client on this host begins no other section, unless it is the fresh client.
+    pub(crate) fn is_past_the_horizon(&self, host: HostId) -> bool {
+        self.ending.free.is_some() && !self.is_final_client(usize::from(host.0))
     }
 
     fn is_busy(&self, host: usize) -> bool {
@@ -135,6 +156,9 @@ impl State {
             let clients = (0..self.processes.len()).filter(|at| self.roles[*at] == Role::Client);
             clients.filter(other).map(|at| &self.processes[at])
         };
+        if self.is_past_the_horizon(host) {
+            return Wanted::NoMore;
+        }
         let busy =
             others().any(|other| !other.standing_by && (other.life == Life::Alive || other.restarting));
         let lasts = !self.unhealed.is_empty() && !self.faults_are_over();

@@ -1,6 +1,7 @@
 //! The transitions of the world: how its state changes, a file for each part of it. `actions` applies fault actions.
 
 mod actions;
+mod deciding;
 mod ending;
 mod network;
 mod oracle;

@@ -280,6 +280,7 @@ impl State {
 
     /// Records what the process did in its section; from now on it acts because of that.
     pub(crate) fn decide(&mut self, host: HostId, what: What) -> EventId {
+        self.note_turn(&what);
         let id = self.record(host, Origin::default(), what);
         self.process(host).context = Some(id);
         id

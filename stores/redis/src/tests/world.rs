@@ -149,6 +149,7 @@ impl World {
                 ttl: Duration::from_secs(1),
                 wait: Duration::from_secs(1),
                 horizon: Duration::from_secs(self.seconds),
+                decide: Duration::ZERO,
                 latency: Latency { min: Duration::from_micros(200), max: Duration::from_millis(1) },
                 tcp_timeout: Duration::from_secs(15),
                 stock: 0,
