@@ -87,8 +87,8 @@ fn check(history: &History<'_>) -> Outcome {
     Outcome::Holds
 }
 
-/// A holder that at the end has waited for longer than the bound for an answer of a store, while nothing is broken and another client
-/// waits for its key: it may wait for itself.
+/// A holder that has held for longer than the bound to the end, while nothing is broken and another client waits for its key: it may wait for
+/// itself if it waits for an answer of a store, and may never let go if it is an autonomous program.
 fn waiting_holder(history: &History<'_>) -> Option<String> {
     let (end, bound) = (history.trace.end, history.trace.progress_bound);
     let waits = |key, client| {
@@ -103,11 +103,26 @@ fn waiting_holder(history: &History<'_>) -> Option<String> {
         if !holds || !waits(section.key, section.id.client) {
             return None;
         }
-        let (peer, since) = unanswered_since(history, section.id.client)?;
-        let (name, key) = (history.trace.host_name(section.id.client), history.key_name(section.key));
-        let peer = history.trace.host_name(peer);
-        (end.since(since) > bound).then(|| format!("{name} holds `{key}` and waits for {peer} since {since}"))
+        let client = section.id.client;
+        let (name, key) = (history.trace.host_name(client), history.key_name(section.key));
+        if let Some((peer, since)) = unanswered_since(history, client)
+            && end.since(since) > bound
+        {
+            let peer = history.trace.host_name(peer);
+            return Some(format!("{name} holds `{key}` and waits for {peer} since {since}"));
+        }
+        // How long a client works that does everything by itself nobody knows.
+        let since = grant.acquired.at;
+        says_that_it_holds(history, client).then(|| {
+            format!("{name} holds `{key}` from {since} to the end of the run, and others wait for it")
+        })
     })
+}
+
+/// True for a client that reports by itself what it holds, as an autonomous program does.
+fn says_that_it_holds(history: &History<'_>, client: HostId) -> bool {
+    let says = |event: &&Event| matches!(&event.what, What::Printed { line, aside: false } if line.starts_with("holds "));
+    history.trace.events.iter().filter(|event| event.host == client).any(|event| says(&event))
 }
 
 /// The server that a client has sent something to and had no answer from, and since when.
@@ -505,6 +520,17 @@ mod tests {
         let mut served = Script::new().held(A1, 5, 50).trace();
         served.final_client = Some(FinalClient { host: CLIENT_2, came: None });
         assert_eq!(judge(&INVARIANT, &served), Outcome::Holds);
+    }
+
+    #[test]
+    fn an_autonomous_holder_that_holds_to_the_end_may_never_let_go() {
+        let held = |line: &str| {
+            let script = Script::new().at(0).waits(A1).prints(A1, line).acquires(A1).at(10).waits(B1);
+            judge(&INVARIANT, &script.trace())
+        };
+        let why = "client-1 holds `stock` from 0.000000s to the end of the run, and others wait for it";
+        assert_eq!(held("holds stock"), Outcome::Undecided(why.to_owned()));
+        assert_eq!(held("granted"), Outcome::Holds);
     }
 
     #[test]
