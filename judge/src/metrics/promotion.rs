@@ -5,7 +5,7 @@ use picklock_model::trace::What;
 
 use crate::history::{Granted, History, Record};
 
-/// What one run has shown of them.
+/// The promotions of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Promotions {
     /// A member took over while a grant was live.

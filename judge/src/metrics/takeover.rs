@@ -4,7 +4,7 @@ use picklock_model::trace::{Broken, Halt};
 
 use crate::history::History;
 
-/// What one run has shown of them.
+/// The takeovers of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Takeovers {
     /// A holder stood still while another client waited.

@@ -168,7 +168,7 @@ impl BeliefRecorder {
         self.host.world.state().wanted(self.host.id())
     }
 
-    /// True once the run goes on for those alone who wait already: nobody begins another section.
+    /// True once the run is past its horizon and goes on for the present waiters: this client begins no other section.
     #[must_use]
     pub fn is_past_the_horizon(&self) -> bool {
         self.host.world.state().is_past_the_horizon(self.host.id())

@@ -1,5 +1,5 @@
-//! The decision about locks that nobody holds when a run reaches its horizon: it goes on, without further faults and sections, until
-//! each of them is granted, or has been free for longer than the bound of progress.
+//! The decision about free locks at the horizon: the run goes on, without further faults and sections, until each free lock with a
+//! waiter is granted, or has been free for longer than the bound of progress.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use picklock_model::trace::{Event, Extent, HostInfo, What};
 
 use crate::world::state::State;
 
-/// Those who wait for a key and those who hold it.
+/// The waiters and the holders of a key.
 #[derive(Default)]
 struct Contest {
     waiting: Vec<HostId>,
     holding: Vec<HostId>,
-    /// Since when somebody has waited while nobody held it.
+    /// The time since when a client has waited while no client held the key.
     free: Option<TrueTime>,
 }
 
@@ -26,7 +26,7 @@ impl Contest {
     }
 }
 
-/// The keys that somebody waits for and nobody holds, and since when.
+/// The free keys that a client waits for, each with the time since when.
 fn free_keys<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<&'e Key, TrueTime> {
     let mut contests: BTreeMap<&Key, Contest> = BTreeMap::new();
     for Event { at, host, what, .. } in events {
@@ -71,7 +71,7 @@ fn free_keys<'e>(events: impl Iterator<Item = &'e Event>) -> BTreeMap<&'e Key, T
     contests.into_iter().filter_map(|(key, contest)| Some((key, contest.free?))).collect()
 }
 
-/// One section of this host does so no longer; false if none did.
+/// Removes one section of this host; false if there is none.
 fn leave(hosts: &mut Vec<HostId>, host: HostId) -> bool {
     let at = hosts.iter().position(|other| *other == host);
     at.map(|at| hosts.swap_remove(at)).is_some()
