@@ -1,12 +1,13 @@
 //! How a campaign goes on: a bar on a terminal, a line now and then elsewhere; and what Ctrl-C does.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use picklock_campaign::campaign::{Judged, Observer, RanOut};
 
 use super::exit::{Exit, Failure};
@@ -37,7 +38,7 @@ impl Bar {
         let target =
             if terminal { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs), target);
-        bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {per_sec}, {eta} left"));
+        bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {rate}, {eta} left"));
         let lines = (!terminal).then(|| Mutex::new(Schedule::default()));
         Bar { bar, violating: AtomicU64::new(0), reporting: AtomicBool::new(false), lines, page }.shown()
     }
@@ -149,7 +150,10 @@ impl Spinner {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant")
+    let style = ProgressStyle::with_template(template).expect("the template is a constant");
+    style.with_key("rate", |bar: &ProgressState, text: &mut dyn fmt::Write| {
+        let _ = write!(text, "{:.0}/s", bar.per_sec());
+    })
 }
 
 impl Observer for Bar {
@@ -167,9 +171,12 @@ impl Observer for Bar {
 
     fn reporting(&self, violations: u64) {
         self.reporting.store(true, Ordering::Relaxed);
-        self.bar.set_length(violations);
-        self.bar.set_position(0);
+        if violations == 0 {
+            return;
+        }
         self.bar.set_style(style("{bar:30} {pos}/{len} violations reduced and confirmed"));
+        self.bar.set_position(0);
+        self.bar.set_length(violations);
     }
 
     fn reported(&self) {

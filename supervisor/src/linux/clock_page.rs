@@ -19,7 +19,7 @@ use object::{Object, ObjectSymbol, read::elf::ElfFile64};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use syscalls::Sysno;
 
-use super::{go, memory::Memory};
+use super::{go, memory::Memory, text::bytes_of};
 use crate::{Clock, ClockReads};
 
 /// Where the page lies in every process.
@@ -252,7 +252,7 @@ pub(crate) fn overwrite(
     clock_reads: ClockReads,
     random: [u8; 16],
 ) -> std::io::Result<Overwritten> {
-    let auxiliary = fs::read(format!("/proc/{}/auxv", memory.0))?;
+    let auxiliary = bytes_of(fs::File::open(format!("/proc/{}/auxv", memory.0))?)?;
     let value = |key: u32| {
         auxiliary.chunks_exact(16).find_map(|pair| {
             let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("eight bytes"));

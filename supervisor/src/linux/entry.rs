@@ -151,10 +151,19 @@ impl Kernels {
             match name {
                 "[vdso]" => kernels.code = range(),
                 // The kernel's clock and, on a virtual machine, the host's.
-                _ if name.starts_with("[vvar") => kernels.clocks.extend(range()),
+                _ if name.starts_with("[vvar") => kernels.add_clock(range()),
                 _ => {}
             }
         }
         Ok(kernels)
+    }
+
+    /// Adds a mapping. Adjacent mappings become a single range, because each range costs a traced call.
+    fn add_clock(&mut self, clock: Option<Range<u64>>) {
+        let Some(clock) = clock else { return };
+        match self.clocks.last_mut().filter(|last| last.end == clock.start) {
+            Some(last) => last.end = clock.end,
+            None => self.clocks.push(clock),
+        }
     }
 }

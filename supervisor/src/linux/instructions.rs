@@ -18,6 +18,20 @@ const PIECE: usize = 1 << 20;
 const MOST: u64 = 1 << 30;
 /// Bytes of the longest instruction.
 const LONGEST: usize = 15;
+/// The instructions, and the name that is printed for each.
+const INSTRUCTIONS: [(Mnemonic, &str); 10] = [
+    (Mnemonic::Rdtsc, "rdtsc"),
+    (Mnemonic::Rdtscp, "rdtsc"),
+    (Mnemonic::Rdpid, "rdpid"),
+    (Mnemonic::Rdrand, "rdrand"),
+    (Mnemonic::Rdseed, "rdseed"),
+    (Mnemonic::Rdpmc, "rdpmc"),
+    (Mnemonic::Tpause, "umwait"),
+    (Mnemonic::Umwait, "umwait"),
+    (Mnemonic::Cpuid, "cpuid"),
+    // The kernel keeps the number of the processor in the limit of a segment.
+    (Mnemonic::Lsl, "lsl"),
+];
 /// The kernel's clock, on a kernel that seals its own mappings: it cannot be taken away.
 const CLOCK: &str = "[vvar]";
 
@@ -96,19 +110,8 @@ fn names_of(memory: Memory, range: Range<u64>) -> BTreeSet<&'static str> {
 fn names_in(code: &[u8], end: usize, names: &mut BTreeSet<&'static str>) -> usize {
     let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
     while decoder.can_decode() && decoder.position() < end {
-        let instruction = decoder.decode();
-        names.extend(match instruction.mnemonic() {
-            Mnemonic::Rdtsc | Mnemonic::Rdtscp => Some("rdtsc"),
-            Mnemonic::Rdpid => Some("rdpid"),
-            Mnemonic::Rdrand => Some("rdrand"),
-            Mnemonic::Rdseed => Some("rdseed"),
-            Mnemonic::Rdpmc => Some("rdpmc"),
-            Mnemonic::Tpause | Mnemonic::Umwait => Some("umwait"),
-            Mnemonic::Cpuid => Some("cpuid"),
-            // The kernel keeps the number of the processor in the limit of a segment.
-            Mnemonic::Lsl => Some("lsl"),
-            _ => None,
-        });
+        let mnemonic = decoder.decode().mnemonic();
+        names.extend(INSTRUCTIONS.iter().filter(|known| known.0 == mnemonic).map(|known| known.1));
     }
     decoder.position()
 }
@@ -139,6 +142,18 @@ mod tests {
         // cmpxchg8b [rdi]; mov eax, 0x310f, which only has the bytes
         assert_eq!(names(&[0x0f, 0xc7, 0x0f]), nothing);
         assert_eq!(names(&[0xb8, 0x0f, 0x31, 0, 0]), nothing);
+    }
+
+    #[test]
+    fn the_threat_model_has_a_row_for_each_cause() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/threat-model.md");
+        let page = fs::read_to_string(page).unwrap();
+        let (_, traces) = page.split_once("## Visible traces of the machine").unwrap();
+        let rows: Vec<&str> = traces.lines().filter(|line| line.starts_with('|')).collect();
+        for name in INSTRUCTIONS.iter().map(|known| known.1).chain([CLOCK]) {
+            let quoted = format!("`{name}`");
+            assert!(rows.iter().any(|row| row.contains(&quoted) && row.contains("**seen")), "{name}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::text::text_of;
+use super::text::{bytes_of, text_of};
 use super::{
     found::{Found, PROC, describe},
     process::status_field,
@@ -110,7 +110,7 @@ impl View {
     pub(crate) fn read(&self, path: &str) -> Option<String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = fs::openat2(&self.root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
-        std::io::read_to_string(std::fs::File::from(file)).ok()
+        String::from_utf8(bytes_of(std::fs::File::from(file)).ok()?).ok()
     }
 
     /// The usual name of a file that is elsewhere on this machine: `/etc/resolv.conf` is often a link.
