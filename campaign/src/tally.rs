@@ -58,7 +58,7 @@ impl Tally {
             if matches!(outcome, Outcome::Violated(_)) {
                 self.see(invariant.name, Seen { runs: 1, first_seed: seed });
             }
-            self.judged.entry(invariant.name).or_default().merge(judged(run, outcome));
+            self.judged.entry(invariant.name).or_default().merge(judged(seed, run.inconclusive, outcome));
         }
         self.unknown += u64::from(!run.is_conclusive());
         self.hit_lock += u64::from(run.hit_lock);
@@ -164,18 +164,18 @@ impl Tally {
 }
 
 /// What one run said of an invariant.
-fn judged(run: &Checked, outcome: &Outcome) -> Judged {
+fn judged(seed: u64, inconclusive: Option<Inconclusive>, outcome: &Outcome) -> Judged {
     let one = Judged::default();
     let undecided = |why: &str| {
-        let because = Reason { seed: run.plan.seed.0, why: why.to_owned() };
+        let because = Reason { seed, why: why.to_owned() };
         Judged { undecided: 1, undecided_because: Some(because), ..Judged::default() }
     };
-    match (outcome, run.inconclusive) {
+    match (outcome, inconclusive) {
         (Outcome::NotApplicable, _) => one,
         (Outcome::Violated(_), _) => Judged { decided: 1, violated: 1, ..one },
         (Outcome::Holds, None) => Judged { decided: 1, ..one },
-        (Outcome::NotAsked(_), _) | (_, Some(Inconclusive::NotAsked(_))) => Judged { not_asked: 1, ..one },
         (Outcome::Undecided(why), _) => undecided(why),
+        (Outcome::NotAsked(_), _) | (_, Some(Inconclusive::NotAsked(_))) => Judged { not_asked: 1, ..one },
         (Outcome::Holds, Some(Inconclusive::Undecided(why))) => undecided(why),
     }
 }
@@ -225,5 +225,14 @@ mod tests {
     fn an_unexpected_violation_counts_at_once() {
         assert!(tally(1, &["ownership"]).met(&expected(&["mutual-exclusion"], &[])).unwrap().is_err());
         assert!(tally(1, &["ownership"]).met(&expected(&[], &[])).unwrap().is_err());
+    }
+
+    #[test]
+    fn what_an_invariant_left_open_counts_as_open_in_a_run_that_put_nothing_to_the_test() {
+        let why = "client-1 holds `job` and waits for node-1".to_owned();
+        let nothing = Some(Inconclusive::NotAsked("no client waited"));
+        let open = judged(1, nothing, &Outcome::Undecided(why.clone()));
+        assert_eq!((open.undecided, open.undecided_because.map(|because| because.why)), (1, Some(why)));
+        assert_eq!(judged(1, nothing, &Outcome::Holds).not_asked, 1);
     }
 }
