@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use super::{Options, Workload, run};
+use super::{Options, Run, Workload, run};
 use crate::contract::design::Design;
 use crate::contract::lock::{Client, Grant, Lock, LockError};
 use crate::engine::Engine;
@@ -11,6 +11,7 @@ use crate::host::Host;
 use crate::world::World;
 use picklock_model::ids::Key;
 use picklock_model::plan::{ClientPlan, ClientPolicy, Latency, Plan, SectionPlan, Settings, WorldSpec};
+use picklock_model::points::PointsToRecord;
 use picklock_model::seed::Seed;
 use picklock_model::time::{Monotonic, TrueTime};
 
@@ -119,8 +120,8 @@ fn waiting() -> Workload {
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The end of a run whose lock is free until then.
-fn end(freed: Duration, decide: u64, engine: Engine) -> Duration {
+/// A run whose lock is free until then.
+fn freed(freed: Duration, decide: u64, options: impl Into<Options>) -> Run {
     let design = Design::new("freed", move |context| async move {
         // Clients are started at the beginning of the run, but for the fresh one.
         let host = context.host;
@@ -129,8 +130,21 @@ fn end(freed: Duration, decide: u64, engine: Engine) -> Duration {
     let mut plan = plan();
     plan.world.horizon = Duration::from_secs(1);
     plan.world.decide = Duration::from_secs(decide);
-    let trace = run(engine, &design, &plan, &waiting()).expect("nothing panics").trace;
-    trace.end.since(TrueTime(0))
+    run(options, &design, &plan, &waiting()).expect("nothing panics")
+}
+
+/// The end of such a run.
+fn end(freed_at: Duration, decide: u64, engine: Engine) -> Duration {
+    freed(freed_at, decide, engine).trace.end.since(TrueTime(0))
+}
+
+#[test]
+fn a_run_that_goes_on_past_its_horizon_records_the_points_of_a_run_for_its_points_alone() {
+    let whole = freed(HOUR, 60, Options::default().recording_points(PointsToRecord::Sections));
+    let short = freed(HOUR, 60, Options::for_points(None));
+    assert!(whole.trace.end > short.trace.end);
+    assert!(!short.probe.as_ref().expect("it is for its points").reached().is_empty());
+    assert!(whole.probe == short.probe, "the points differ");
 }
 
 #[test]
