@@ -206,6 +206,16 @@ fn a_lease_that_a_former_leader_revokes_has_not_run_out() {
 }
 
 #[test]
+fn a_key_in_a_queue_is_granted_when_the_key_before_it_goes() {
+    let (_, page) = story_of("zookeeper", "calm", &[], 0);
+    let lines: Vec<&str> = page.lines().collect();
+    let first = lines.iter().position(|line| line.contains("creates the record of")).unwrap();
+    let granted = lines.iter().position(|line| line.contains("grants `")).unwrap();
+    assert!(first < granted, "{page}");
+    assert!(lines[first..granted].iter().any(|line| line.contains("deletes the record of")), "{page}");
+}
+
+#[test]
 fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts() {
     let cells = cells();
     let step = by_day_or_night(cells.len().div_ceil(8), 1);

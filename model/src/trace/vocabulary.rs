@@ -7,8 +7,8 @@ pub struct Vocabulary {
     pub leader: &'static str,
     /// A member that keeps the same data.
     pub follower: &'static str,
-    /// True if clients queue for a lock by keys of their own, and the record of the lock is the first of them: it is granted when it
-    /// comes first, and was made before.
+    /// True if clients queue for a lock by keys of their own, and the record of the lock is the first of them. A key that waited behind another
+    /// was created before it became the record.
     pub queues: bool,
     /// True if a server drops a record whose lease is over; false if only clients judge that.
     pub drops: bool,

@@ -161,6 +161,16 @@ impl<'a> Names<'a> {
         owner.map_or_else(|| format!("`{key}`"), |owner| self.grant(*owner))
     }
 
+    /// True for a key that has waited behind another, which has just gone: it was created before, and is the first one now.
+    pub(crate) fn is_next_in_queue(&self, created: &Event, key: &Key) -> bool {
+        let events = &self.trace.events;
+        let before = &events[..events.partition_point(|event| event.id < created.id)];
+        let mut with_it = before.iter().rev().take_while(|event| event.at == created.at);
+        let gone = |what: &What| matches!(what, What::Deleted { key: gone } | What::Expired { key: gone, .. } if gone == key);
+        self.trace.vocabulary(created.host).queues
+            && with_it.any(|event| event.host == created.host && gone(&event.what))
+    }
+
     /// ", which is that of client-1": whose record it is that somebody else deletes or extends.
     fn foreign(&self, event: &Event) -> String {
         let owner = event.grant.and_then(|_| self.records().foreign.get(&event.id));
@@ -296,7 +306,7 @@ impl<'a> Names<'a> {
             }
             What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
             What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
-            What::Created { key } if self.trace.vocabulary(event.host).queues => {
+            What::Created { key } if self.is_next_in_queue(event, key) => {
                 format!("grants `{key}`{whose}, whose key comes first")
             }
             What::Created { key } => format!("creates the record of `{key}`{whose}"),
