@@ -233,6 +233,21 @@ fn an_error_of_a_program_is_reported_with_what_was_expected() {
 }
 
 #[test]
+fn a_release_that_never_answers_is_a_block_also_where_the_fault_ends_the_run_before_it() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let command = python(
+        "import socket, sys\nstore = socket.create_connection((\"node-1\", 6379))\nfor line in sys.stdin:\n if line.startswith(\"rel\"): sys.stdin.read()\n store.sendall(b\"SET k v NX\\r\\n\"); print(\"granted\" if store.recv(64)[:1] == b\"+\" else \"refused\", flush=True)",
+    );
+    let args =
+        ["run", "--program", &command, "--scenario", "calm,client-crash", "--seeds", "4", "--no-confirm"];
+    let ended = run_in(directory().path(), &args);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stdout.matches("progress").count() >= 2, "{}", ended.stdout);
+}
+
+#[test]
 fn an_address_that_is_not_of_the_world_is_refused_and_reported() {
     if !can_run(&["python3"]) {
         return;
