@@ -63,6 +63,10 @@ nightly budget="1h":
 publish:
     tests/publish
 
+# Renews all that the program makes: digests, traces, instruction counts, pages, pictures, and the figures in the guide.
+bless *args:
+    tests/bless {{ args }}
+
 # Prints docs/libraries.md: what the locks of real libraries survive; builds them first. Belongs to the night.
 libraries seeds="50":
     tests/libraries {{ seeds }}

@@ -5,13 +5,16 @@
 //! all names, settings and files, and then given no time. What the text mentions has to be understood. All of a page happens in one
 //! directory, in its order, so that one command may use what another wrote.
 //!
+//! `PICKLOCK_BLESS=1 cargo test --test docs guide::what` writes the figures that are printed now into the pages of both languages. Other
+//! words than the page's are an error still.
+//!
 //! The Chinese pages are not run. They have the same blocks in the same order and mention no other commands, which is held here; so
 //! every command in both languages is run.
 
 use std::path::{Path, PathBuf};
 
 use crate::binary::{Ended, directory, run_in};
-use crate::page::{Shown, Step, blocks, missing, steps};
+use crate::page::{Shown, Step, blocks, missing, renewed, steps};
 use crate::translation::{dead_link, strays};
 
 /// Commands of other programs, and why they are not run here.
@@ -48,6 +51,8 @@ struct Tally {
     shown: usize,
     accepted: usize,
     mentioned: usize,
+    /// What is shown, and what is printed in its place now.
+    renewed: Vec<[String; 2]>,
 }
 
 /// Does what a page says. An error is where it is wrong.
@@ -68,7 +73,7 @@ fn follow(page: &str) -> Result<Tally, String> {
                 std::fs::write(file, text).unwrap();
             }
             Step::Shown(shown) => {
-                print(here.path(), &shown)?;
+                tally.renewed.extend(print(here.path(), &shown)?);
                 tally.shown += 1;
             }
             Step::Command(line) => tally.accepted += usize::from(accept(here.path(), &line)?),
@@ -81,18 +86,26 @@ fn follow(page: &str) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Runs a command and compares.
-fn print(here: &Path, shown: &Shown) -> Result<(), String> {
+/// Runs a command and compares; what is shown and what replaces it, if the page is to be renewed.
+fn print(here: &Path, shown: &Shown) -> Result<Option<[String; 2]>, String> {
     let ended = run(here, &words(&shown.command)?);
     let Ended { code, stdout, stderr } = &ended;
     if !matches!(code, Some(0 | 1)) {
         return Err(format!("`{}` ends with {code:?}: {stderr}", shown.command));
     }
+    let bless = std::env::var_os("PICKLOCK_BLESS").is_some();
     match missing(shown, stdout) {
-        None => Ok(()),
-        Some(line) => {
-            Err(format!("`{}` does not print this line there:\n{line}\nbut\n{stdout}{stderr}", shown.command))
-        }
+        None => Ok(None),
+        Some(line) => match renewed(shown, stdout).filter(|_| bless) {
+            Some(lines) => {
+                let block = |lines: &[String]| format!("$ {}\n{}\n", shown.command, lines.join("\n"));
+                Ok(Some([block(&shown.lines), block(&lines)]))
+            }
+            None => Err(format!(
+                "`{}` does not print this line there:\n{line}\nbut\n{stdout}{stderr}",
+                shown.command
+            )),
+        },
     }
 }
 
@@ -159,8 +172,13 @@ fn what_the_guide_says_of_the_command_line_is_so() {
         all.shown += tally.shown;
         all.accepted += tally.accepted;
         all.mentioned += tally.mentioned;
+        for page in [&path, &in_chinese(&path)].into_iter().filter(|_| !tally.renewed.is_empty()) {
+            let text = std::fs::read_to_string(page).unwrap();
+            let renewed = tally.renewed.iter().fold(text, |text, [from, to]| text.replace(from, to));
+            std::fs::write(page, renewed).unwrap();
+        }
     }
-    let Tally { shown, accepted, mentioned } = all;
+    let Tally { shown, accepted, mentioned, .. } = all;
     assert!(shown >= 17 && accepted >= 17 && mentioned >= 25, "found {shown}, {accepted}, {mentioned}");
 }
 
@@ -298,4 +316,18 @@ fn the_example_repository_installs_what_there_is_and_its_ci_runs_what_its_page_s
         );
     }
     assert!(ci.contains("late-release"), "{ci}");
+}
+
+#[test]
+fn a_page_is_renewed_in_its_figures_and_not_in_its_words() {
+    let shown = |lines: &[&str]| Shown {
+        command: "picklock run".to_owned(),
+        lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+    };
+    let printed = "found in 4 of 10\n\n  calm    0\n  pause  12\n12 runs\n";
+    let page = shown(&["found in 3 of 9", "...", "  pause   7", "9 runs", "..."]);
+    let lines = ["found in 4 of 10", "...", "  pause  12", "12 runs", "..."];
+    assert_eq!(renewed(&page, printed), Some(shown(&lines).lines));
+    assert_eq!(renewed(&shown(&["...", "  stall   7"]), printed), None);
+    assert_eq!(missing(&shown(&lines), printed), None);
 }

@@ -94,6 +94,35 @@ pub(crate) fn missing<'a>(shown: &'a Shown, printed: &str) -> Option<&'a str> {
     None
 }
 
+/// What a page shows, with the figures of this output; `None` where the output has other words. A shown line is renewed by the next printed line
+/// that differs in its digits and spaces alone, and by the very next line if nothing may stand between.
+pub(crate) fn renewed(shown: &Shown, printed: &str) -> Option<Vec<String>> {
+    let mut printed = printed.lines().map(str::trim_end);
+    let (mut lines, mut anywhere) = (Vec::new(), false);
+    for line in shown.lines.iter().map(String::as_str) {
+        if line == "..." {
+            anywhere = true;
+            lines.push(line.to_owned());
+            continue;
+        }
+        let found = if anywhere {
+            let is_there = printed.clone().any(|other| other == line);
+            printed
+                .find(|other| if is_there { *other == line } else { words_alone(other) == words_alone(line) })
+        } else {
+            printed.next()
+        };
+        lines.push(found?.to_owned());
+        anywhere = false;
+    }
+    Some(lines)
+}
+
+/// A line without its digits and spaces.
+fn words_alone(line: &str) -> String {
+    line.chars().filter(|c| !c.is_ascii_digit() && !c.is_whitespace()).collect()
+}
+
 fn is_command(line: &str) -> bool {
     ["$ ", "picklock ", "cargo "].iter().any(|start| line.starts_with(start))
 }
