@@ -23,4 +23,7 @@ mod nightly;
 mod records;
 mod refusals;
 mod seeded_bugs;
+mod stories;
+#[path = "../suite/story_causes.rs"]
+mod story_causes;
 mod zookeeper;

@@ -128,7 +128,7 @@ fn number(variable: &str) -> Option<u64> {
 #[test]
 fn unusual_workloads_raise_no_false_alarm() {
     let nightly = std::env::var_os("PICKLOCK_NIGHTLY").is_some();
-    let runs = number("PICKLOCK_RUNS").unwrap_or(if nightly { 20_000 } else { 300 });
+    let runs = number("PICKLOCK_RUNS").unwrap_or(if nightly { 100_000 } else { 300 });
     let found = alarms(number("PICKLOCK_FROM").unwrap_or(0), runs);
     assert!(found.is_empty(), "{}", found.join("\n\n"));
 }
