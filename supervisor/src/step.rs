@@ -19,7 +19,7 @@ impl fmt::Display for SocketId {
 pub enum Step {
     /// A thread is about to do this; it is done when the group is stepped again. A pause can hit here.
     Point(Call),
-    /// What follows is done from here: the stack of the thread, innermost first. Only if the [`Setup`](crate::Setup) asks for it.
+    /// What follows is done from here: the stack of the thread, innermost first; empty if no line of the user's is known. Only if the [`Setup`](crate::Setup) asks for it.
     At(Vec<Frame>),
     /// A socket is being connected; answered by `connected`.
     Connect {

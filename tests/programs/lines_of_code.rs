@@ -82,3 +82,55 @@ fn an_exploration_names_the_line_of_each_group_of_violating_sites() {
     let others = groups.iter().filter(|group| !group["way"].as_str().unwrap().contains("of a client"));
     assert!(others.into_iter().all(|group| group["code"].is_null()), "{groups:#?}");
 }
+
+/// A client whose thread sends what other threads ask for.
+const CLIENT: &str = r#"import queue, socket, threading
+
+asked, answered = queue.Queue(), queue.Queue()
+
+def serve(host, port):
+    store = socket.create_connection((host, port))
+    while True:
+        store.sendall(asked.get())
+        answered.put(store.recv(1000))
+
+def start(host, port):
+    threading.Thread(target=serve, args=(host, port), daemon=True).start()
+
+def ask(request):
+    asked.put(request)
+    return answered.get()
+"#;
+
+/// A lock on it, whose own thread makes no call between its input and its output.
+const ON_CLIENT: &str = r#"import os, sys
+
+sys.path.insert(0, os.environ["CLIENT"])
+import client
+host, port = os.environ["PICKLOCK_STORES"][len("redis://"):].split(":")
+client.start(host, int(port))
+for request in sys.stdin:
+    word, key = request.split()[:2]
+    if word == "acquire":
+        print("granted" if client.ask(f"SET {key} x NX PX 500\r\n".encode())[:1] == b"+" else "refused", flush=True)
+    else:
+        client.ask(f"DEL {key}\r\n".encode())
+        print("released", flush=True)
+"#;
+
+#[test]
+fn what_a_thread_of_a_library_sends_is_not_said_of_the_line_at_which_the_lock_waits() {
+    if !can_run(&["python3"]) {
+        return;
+    }
+    let here = directory();
+    let packages = here.path().join("site-packages");
+    std::fs::create_dir(&packages).unwrap();
+    std::fs::write(packages.join("client.py"), CLIENT).unwrap();
+    std::fs::write(here.path().join("lock.py"), ON_CLIENT).unwrap();
+    let program = format!("program:env CLIENT={} {} lock.py", packages.display(), python3());
+    let ended = run_in(here.path(), &["replay", &program, "calm", "1"]);
+    assert!(ended.stdout.contains("creates the record of `lock:1`"), "{}{}", ended.stdout, ended.stderr);
+    let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!said.contains("at lock.py:7"), "{}", ended.stdout);
+}

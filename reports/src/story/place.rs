@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use picklock_campaign::story::Story;
 use picklock_model::code::{Frame, Location, own};
 use picklock_model::ids::EventId;
-use picklock_model::trace::{Event, What};
+use picklock_model::trace::{Event, Role, What};
 
 /// So much of a line of source is shown.
 const LONGEST: usize = 60;
@@ -38,14 +38,15 @@ impl<'a> Places<'a> {
         place.map(|place| format!(", {place}")).unwrap_or_default()
     }
 
-    /// Where the program was that asked for what a store did.
+    /// Where the program was that asked for what a store did; none if the line of its request is not known.
     fn sender(&self, event: &Event) -> Option<&'a Location> {
         let mut cause = event.cause;
         while let Some(id) = cause {
-            if let Some(location) = self.story.code.get(&id) {
-                return Some(location);
+            let event = self.events.get(&id)?;
+            if self.story.trace.role(event.host) == Some(Role::Client) {
+                return self.story.code.get(&id);
             }
-            cause = self.events.get(&id)?.cause;
+            cause = event.cause;
         }
         None
     }

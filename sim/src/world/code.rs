@@ -1,6 +1,6 @@
 //! Where programs are in their source, of a run that was asked to keep it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_model::code::{Location, Locations, Stack, own};
 use picklock_model::ids::{EventId, HostId};
@@ -32,13 +32,20 @@ impl Done {
 pub(crate) struct CodeLog {
     now: BTreeMap<HostId, Location>,
     kept: Locations,
+    /// The hosts whose programs do what follows from a place that is not known.
+    elsewhere: BTreeSet<HostId>,
     /// The events that were noted since a program came to its lines.
     of_lines: BTreeMap<HostId, Vec<EventId>>,
 }
 
 impl CodeLog {
-    /// What the program on a host does from now on, it does from here.
+    /// What the program on a host does from now on, it does from here; from an unknown place if the stack is empty.
     pub(crate) fn at(&mut self, host: HostId, stack: Stack) {
+        if stack.is_empty() {
+            self.elsewhere.insert(host);
+            return;
+        }
+        self.elsewhere.remove(&host);
         let location = match self.now.remove(&host) {
             None => Location { stack, before: None, after: None },
             Some(last) if last.stack == stack => last,
@@ -57,7 +64,7 @@ impl CodeLog {
 
     /// Notes where it is for an event.
     pub(super) fn note(&mut self, host: HostId, event: EventId, done: Done) {
-        if let Some(location) = self.now.get(&host) {
+        if let Some(location) = self.now.get(&host).filter(|_| !self.elsewhere.contains(&host)) {
             self.kept.insert(event, location.clone());
             self.of_lines.entry(host).or_default().push(event);
         }

@@ -34,7 +34,7 @@ use super::{
     shared_memory::SharedMemory,
     signals::{Signals, await_signal, break_off, is_interrupted, suspend},
     spawn::{self, Started},
-    stack::{Stacks, says_where},
+    stack::{Stacks, is_wait, says_where},
     startup::{START_UP_CALLS, prepares},
     surroundings::{processor, usage},
     table::{State, Table},
@@ -69,6 +69,8 @@ pub struct Group {
     effort: Effort,
     /// Reads the stacks of its threads, if they are to be reported.
     stacks: Option<Stacks>,
+    /// True if the last reported stack was of a thread that began to wait.
+    placed_at_wait: bool,
     /// The steps that were not reported to the driver yet.
     pub(crate) events: VecDeque<Step>,
     /// It has not come to its first step.
@@ -207,6 +209,7 @@ impl Group {
             turns: Turns::of_start_up(&setup.name),
             effort: Effort::default(),
             stacks: setup.stacks.then(|| Stacks::new(&setup.sources)),
+            placed_at_wait: false,
             setup,
             events: VecDeque::new(),
             starts_up: true,
@@ -581,7 +584,10 @@ impl Group {
             return;
         };
         let frames = stacks.read(self.table.process_of(thread).pid, self.table.threads[thread].tid);
-        if !frames.is_empty() {
+        let waits = is_wait(notice.call());
+        // A thread of a library does what another asked it for, and not what one does that waits.
+        if !frames.is_empty() || (self.placed_at_wait && !waits) {
+            self.placed_at_wait = waits;
             self.events.push_back(Step::At(frames));
         }
     }

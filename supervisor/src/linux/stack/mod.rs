@@ -36,15 +36,18 @@ use crate::linux::text::text_of;
 
 /// True for a call by which a thread does something to others, or waits for them.
 pub(crate) fn says_where(call: Sysno) -> bool {
+    let acts = matches!(
+        call,
+        Sysno::connect | Sysno::write | Sysno::writev | Sysno::sendto | Sysno::sendmsg | Sysno::sendmmsg
+    );
+    acts || is_wait(call)
+}
+
+/// True for a call by which a thread waits for others.
+pub(crate) fn is_wait(call: Sysno) -> bool {
     matches!(
         call,
-        Sysno::connect
-            | Sysno::read
-            | Sysno::write
-            | Sysno::writev
-            | Sysno::sendto
-            | Sysno::sendmsg
-            | Sysno::sendmmsg
+        Sysno::read
             | Sysno::recvfrom
             | Sysno::recvmsg
             | Sysno::poll
