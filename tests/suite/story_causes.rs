@@ -61,8 +61,8 @@ fn ended_leases(story: &Story, page: &str, wrong: &mut Vec<String>) {
             continue;
         };
         let over = history.ran_out(ended);
-        let is_said =
-            page.contains(&format!("expired at {over}")) || page.contains(&format!("had run out at {over}"));
+        let said = ["expired at", "had run out at", "had run out by"];
+        let is_said = said.iter().any(|words| page.contains(&format!("{words} {over}")));
         let key = history.key_name(record.key);
         let renewed = story.trace.events.iter().find(|event| {
             event.host == ended.host

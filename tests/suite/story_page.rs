@@ -119,7 +119,8 @@ fn expiries(story: &Story, page: &str, wrong: &mut Vec<String>) {
     for sentence in text.split(". ") {
         let words = || sentence.split(' ').map(|word| word.trim_end_matches([',', '.']));
         let Some((_, after)) = sentence.split_once(" had run out ") else { continue };
-        let date = after.trim_start_matches("there ").trim_start_matches("at ").split([' ', ',']).next();
+        let after = after.trim_start_matches("there ").trim_start_matches("at ").trim_start_matches("by ");
+        let date = after.split([' ', ',']).next();
         let Some(date) = date.and_then(micros) else {
             wrong.push(format!("the end of a lease that cannot be read: {sentence}"));
             continue;

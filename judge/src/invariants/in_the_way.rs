@@ -296,12 +296,16 @@ impl<'h, 't> Blocked<'h, 't> {
         hosts.sort_unstable();
         hosts.dedup();
         let created = first.created;
-        let made = if first.on_store { "created" } else { "copied there" };
+        let made = match first.on_store {
+            true if trace.is_next_in_queue(created) => "first in its queue since",
+            true => "created at",
+            false => "copied there at",
+        };
         let name = match &created.what {
             What::Created { key } if key.as_str() != self.history.key_name(self.key) => format!(" `{key}`"),
             _ => String::new(),
         };
-        let mut what = format!("the record{name} on {}, {made} at {}", hosts.join(", "), created.at);
+        let mut what = format!("the record{name} on {}, {made} {}", hosts.join(", "), created.at);
         if let Some(section) = created.grant.and_then(|id| self.history.place_of(id)) {
             let section = &self.history.sections[section];
             if section.id == self.waiter.id {

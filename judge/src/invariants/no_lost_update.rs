@@ -233,6 +233,8 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
     let text = if applied < acknowledged {
         let lost = acknowledged.saturating_sub(applied);
         let (were_acknowledged, were_kept) = (were(acknowledged), were(applied));
+        // What is kept may be a change that was never acknowledged.
+        let least = if unknown > 0 { "at least " } else { "" };
         let by = discarded.last().map(|last| {
             let host = history.trace.host_name(last.by.host);
             let written = last.operation.event;
@@ -251,7 +253,7 @@ fn imbalance(history: &History<'_>, place: usize, tally: &Tally<'_, '_>) -> Opti
             }
         });
         format!(
-            "{acknowledged} {what} `{key}` {were_acknowledged} acknowledged, but only {applied} {were_kept} kept: {lost} lost{}",
+            "{acknowledged} {what} `{key}` {were_acknowledged} acknowledged, but only {applied} {were_kept} kept: {least}{lost} lost{}",
             by.unwrap_or_default()
         )
     } else {

@@ -222,6 +222,17 @@ impl Trace {
         self.hosts.get(usize::from(host.0)).map(|info| info.vocabulary).unwrap_or_default()
     }
 
+    /// True for a record that has become the first of its queue because the one before it has just gone: it was created before.
+    #[must_use]
+    pub fn is_next_in_queue(&self, first: &Event) -> bool {
+        let What::Created { key } = &first.what else { return false };
+        let before = &self.events[..self.events.partition_point(|event| event.id < first.id)];
+        let mut with_it = before.iter().rev().take_while(|event| event.at == first.at);
+        let gone = |what: &What| matches!(what, What::Deleted { key: gone } | What::Expired { key: gone, .. } if gone == key);
+        self.vocabulary(first.host).queues
+            && with_it.any(|event| event.host == first.host && gone(&event.what))
+    }
+
     /// True if this is the host of the fresh client that comes at the end.
     #[must_use]
     pub fn is_final_client(&self, host: HostId) -> bool {

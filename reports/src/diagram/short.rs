@@ -130,7 +130,7 @@ pub(crate) fn label(names: &Names<'_>, event: &Event) -> String {
             Disconnect::Refused => "connection refused".to_owned(),
             Disconnect::TimedOut => "connection timed out".to_owned(),
         },
-        What::Created { key } if names.is_next_in_queue(event, key) => format!("granted{whose}"),
+        What::Created { .. } if names.is_next_in_queue(event) => format!("granted{whose}"),
         What::Created { .. } => format!("record{whose}"),
         What::Extended { .. } => format!("extended{whose}"),
         What::Deleted { .. } => format!("deleted{whose}"),

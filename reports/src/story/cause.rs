@@ -148,9 +148,12 @@ impl<'a> Chain<'a> {
         matches!(event.what, What::Delivered { .. }) && cause.is_some_and(late)
     }
 
-    /// The injections up to the end: those that this invariant is known to need, or else all.
+    /// The injections up to the end: those that this invariant is known to need, or else all; none if the only one is known not to matter.
     fn blows(&self, end: usize, links: &mut BTreeSet<usize>) {
         let needed = self.needed();
+        if needed.is_empty() && self.happens_without_fault() {
+            return;
+        }
         for (at, event) in self.events.iter().enumerate().take(end.saturating_add(1)) {
             if let What::Injected { injection, .. } = event.what
                 && (needed.is_empty() || needed.contains(&injection))
@@ -174,6 +177,14 @@ impl<'a> Chain<'a> {
             }
         });
         needed.collect()
+    }
+
+    /// True if the only injection was left out, and this invariant was violated still.
+    fn happens_without_fault(&self) -> bool {
+        let without = self.story.ablation.iter().flat_map(|ablation| &ablation.without);
+        let mut tried = without.filter(|one| matches!(one.part, Part::Injection(_)));
+        self.story.plan.injections.len() == 1
+            && tried.any(|one| one.violated.contains(&self.breach.invariant))
     }
 
     /// How stores lost what they kept of the finding's grants, other than by the holder's own release: up to the latest of

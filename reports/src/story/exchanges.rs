@@ -173,6 +173,8 @@ impl<'a> Links<'a> {
         let events = &self.story.trace.events;
         let arrived = self.arrivals.get(&event.id).copied();
         let replies = arrived.and_then(|arrived| self.replies.get(&arrived)).map_or(&[][..], Vec::as_slice);
+        let is_control = |reply: &&usize| is_control(&asked, &events[**reply], self.story);
+        let replies: Vec<usize> = replies.iter().filter(|reply| !is_control(reply)).copied().collect();
         let reply = replies.last().copied();
         let answered = reply.and_then(|reply| self.arrivals.get(&events[reply].id)).copied();
         let said = |reply: &usize| self.story.wire.get(&events[*reply].id).map(|said| shortened(said));
@@ -275,13 +277,22 @@ fn with_effects(asked: &str, effects: &[String]) -> String {
             done.push(effect);
         }
     });
-    let done = if done.is_empty() { "changes nothing".to_owned() } else { done.join(", ") };
+    let done = if done.is_empty() { "changes no record".to_owned() } else { done.join(", ") };
     format!("script {digest} {done} ({rest})")
 }
 
-/// True for a request that no server answers: PostgreSQL's Terminate and CancelRequest.
+/// True for frames by which HTTP/2 keeps a connection of a gRPC call (acknowledged pings and settings, windows): they are too short for an
+/// answer, which has headers or a message of five bytes and more in a frame of nine.
+fn is_control(asked: &str, reply: &Event, story: &Story) -> bool {
+    const LONGEST: u64 = 30;
+    let is_grpc = ["KV/", "Lease/", "Watch"].iter().any(|call| asked.starts_with(call));
+    let is_short = matches!(reply.what, What::Sent { bytes, .. } if u64::from(bytes) <= LONGEST);
+    is_grpc && is_short && story.wire.get(&reply.id).is_none()
+}
+
+/// True for a request that no server answers: PostgreSQL's Terminate and CancelRequest, and the end of a gRPC call by its client.
 fn is_farewell(asked: &str) -> bool {
-    matches!(asked, "goodbye" | "CancelRequest")
+    matches!(asked, "goodbye" | "CancelRequest") || asked.ends_with(" is cancelled")
 }
 
 /// The commands of a request that only sets up a connection or a script, by name; `None` for a request of another kind.
@@ -355,7 +366,7 @@ mod tests {
         );
         assert_eq!(
             with_effects("EVALSHA e0e1f9.. 1 lock:1 a", &[]),
-            "script e0e1f9.. changes nothing (1 lock:1 a)"
+            "script e0e1f9.. changes no record (1 lock:1 a)"
         );
         assert_eq!(with_effects("DEL lock:1", &deletes), "DEL lock:1");
         assert_eq!(with_effects("EVALSHA e0.. 0; DEL lock:1", &deletes), "EVALSHA e0.. 0; DEL lock:1");

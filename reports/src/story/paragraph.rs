@@ -289,7 +289,8 @@ impl<'a> Teller<'a> {
             )),
             (What::Expired { .. }, _) => match self.history.ran_out(ended) {
                 at if differs(at, ended.at) => {
-                    Some(format!("the record of {holder}, whose lease had run out at {at}, was dropped"))
+                    let by = if self.trace.vocabulary(ended.host).proposes { "by" } else { "at" };
+                    Some(format!("the record of {holder}, whose lease had run out {by} {at}, was dropped"))
                 }
                 _ => Some(format!("the lease of {holder} ran out")),
             },

@@ -161,14 +161,9 @@ impl<'a> Names<'a> {
         owner.map_or_else(|| format!("`{key}`"), |owner| self.grant(*owner))
     }
 
-    /// True for a key that has waited behind another, which has just gone: it was created before, and is the first one now.
-    pub(crate) fn is_next_in_queue(&self, created: &Event, key: &Key) -> bool {
-        let events = &self.trace.events;
-        let before = &events[..events.partition_point(|event| event.id < created.id)];
-        let mut with_it = before.iter().rev().take_while(|event| event.at == created.at);
-        let gone = |what: &What| matches!(what, What::Deleted { key: gone } | What::Expired { key: gone, .. } if gone == key);
-        self.trace.vocabulary(created.host).queues
-            && with_it.any(|event| event.host == created.host && gone(&event.what))
+    /// True for a key that has waited behind another, which has just gone.
+    pub(crate) fn is_next_in_queue(&self, created: &Event) -> bool {
+        self.trace.is_next_in_queue(created)
     }
 
     /// ", which is that of client-1": whose record it is that somebody else deletes or extends.
@@ -306,7 +301,7 @@ impl<'a> Names<'a> {
             }
             What::DriftSet { ppm } if *ppm < 0 => format!("clocks run {} ppm slow", ppm.unsigned_abs()),
             What::DriftSet { ppm } => format!("clocks run {ppm} ppm fast"),
-            What::Created { key } if self.is_next_in_queue(event, key) => {
+            What::Created { key } if self.trace.is_next_in_queue(event) => {
                 format!("grants `{key}`{whose}, whose key comes first")
             }
             What::Created { key } => format!("creates the record of `{key}`{whose}"),
@@ -326,6 +321,9 @@ impl<'a> Names<'a> {
             What::Expired { key, .. } => match self.ran_out(event) {
                 at if at.as_nanos() / 1_000 == event.at.as_nanos() / 1_000 => {
                     format!("the lease of `{key}` runs out: record dropped")
+                }
+                at if self.trace.vocabulary(event.host).proposes => {
+                    format!("drops `{key}`: its lease had run out by {at}")
                 }
                 at => format!("drops `{key}`: expired at {at}, noticed now"),
             },
@@ -361,7 +359,7 @@ impl<'a> Names<'a> {
             What::WriteUnknown { key } => {
                 format!("will never learn whether its change of `{key}` was applied")
             }
-            What::WriteRefused { key } => format!("learns that its change of `{key}` was refused"),
+            What::WriteRefused { key } => format!("learns that its change of `{key}` was not made"),
             What::Injected { injection, text } => format!("fault {}: {text}", self.fault(*injection)),
             What::TookEffect { injection } => format!("fault {} makes a difference", self.fault(*injection)),
             What::Healed { injection } if self.outlasts(event) => {

@@ -28,10 +28,12 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
     macro_rules! with {
         ($request:ident => $answer:expr) => {
             match call.request().await {
-                Ok($request) => {
-                    let answer = $answer.await;
-                    call.finish(answer)
-                }
+                // The end of a call, with its connection for example, cancels what is not proposed yet: the context of its handler.
+                Ok($request) => tokio::select! {
+                    biased;
+                    answer = async { $answer.await } => call.finish(answer),
+                    () = call.abandoned() => {}
+                },
                 Err(status) => call.refuse(&status),
             }
         };
