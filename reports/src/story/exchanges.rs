@@ -281,8 +281,8 @@ fn with_effects(asked: &str, effects: &[String]) -> String {
     format!("script {digest} {done} ({rest})")
 }
 
-/// True for frames by which HTTP/2 keeps a connection of a gRPC call (acknowledged pings and settings, windows): they are too short for an
-/// answer, which has headers or a message of five bytes and more in a frame of nine.
+/// True for a reply of HTTP/2 control frames alone (acknowledged pings and settings, window updates). The answer of a gRPC call is longer: it has
+/// headers, or a message of at least five bytes in a frame of nine.
 fn is_control(asked: &str, reply: &Event, story: &Story) -> bool {
     const LONGEST: u64 = 30;
     let is_grpc = ["KV/", "Lease/", "Watch"].iter().any(|call| asked.starts_with(call));

@@ -585,7 +585,7 @@ impl Group {
         };
         let frames = stacks.read(self.table.process_of(thread).pid, self.table.threads[thread].tid);
         let waits = is_wait(notice.call());
-        // A thread of a library does what another asked it for, and not what one does that waits.
+        // The line at which a thread waits is not the origin of a send by a thread of a library.
         if !frames.is_empty() || (self.placed_at_wait && !waits) {
             self.placed_at_wait = waits;
             self.events.push_back(Step::At(frames));

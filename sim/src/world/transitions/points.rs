@@ -96,7 +96,7 @@ impl State {
 
     fn see(&mut self, host: HostId, access: Access, peer: Option<HostId>) {
         let client = self.role(host) == Role::Client;
-        // A fault could not hit past the horizon, and a run for its points alone ends there.
+        // No fault hits past the horizon, and a run for its points alone ends there.
         let is_past_the_horizon = self.ending.free.is_some();
         if is_past_the_horizon
             || self.is_final_client(usize::from(host.0))

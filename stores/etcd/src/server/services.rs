@@ -28,7 +28,7 @@ pub(crate) async fn answer(member: Arc<Member>, mut call: Call) {
     macro_rules! with {
         ($request:ident => $answer:expr) => {
             match call.request().await {
-                // The end of a call, with its connection for example, cancels what is not proposed yet: the context of its handler.
+                // A call proposes nothing after its end, for example with its connection: etcd cancels the context of the handler.
                 Ok($request) => tokio::select! {
                     biased;
                     answer = async { $answer.await } => call.finish(answer),
