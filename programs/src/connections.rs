@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::pin::Pin;
+use std::time::Duration;
 
 use picklock_sim::driver::HostDriver;
 use picklock_sim::host::Host;
@@ -154,6 +155,14 @@ impl Connections {
         let (read, write) = stream.into_split();
         let task = self.host.spawn(hand_over(id, read, self.events.clone()));
         self.sockets.insert(id, Socket { write: Some(write), task });
+    }
+
+    /// The program has set `TCP_USER_TIMEOUT` of a connection.
+    pub(crate) fn set_user_timeout(&self, socket: SocketId, timeout: Option<Duration>) {
+        let write = self.sockets.get(&socket).and_then(|socket| socket.write.as_ref());
+        if let Some(write) = write {
+            write.set_user_timeout(timeout);
+        }
     }
 
     /// The program has sent these bytes.

@@ -261,6 +261,7 @@ impl Driver {
             Step::Connect { socket, to } => self.connections.connect(&mut self.group, socket, to),
             Step::Listen { socket, port } => self.connections.listen(socket, port),
             Step::Sent { socket, bytes } => self.connections.send(&mut self.group, socket, &bytes).await,
+            Step::UserTimeout { socket, timeout } => self.connections.set_user_timeout(socket, timeout),
             Step::Shut { socket } => self.connections.shut(&mut self.group, socket).await,
             Step::Closed { socket } => self.connections.close(&mut self.group, socket),
             Step::Printed(line) => self.print(visible(line)),

@@ -1,6 +1,6 @@
 //! The steps that a group of processes reports to its driver.
 
-use std::{fmt, net::SocketAddrV4};
+use std::{fmt, net::SocketAddrV4, time::Duration};
 
 use crate::Frame;
 
@@ -34,6 +34,13 @@ pub enum Step {
         socket: SocketId,
         /// Its port.
         port: u16,
+    },
+    /// A connection breaks if the other end acknowledges nothing for so long (`TCP_USER_TIMEOUT`); without a value the world decides.
+    UserTimeout {
+        /// The connection.
+        socket: SocketId,
+        /// How long.
+        timeout: Option<Duration>,
     },
     /// Bytes left through a connection.
     Sent {

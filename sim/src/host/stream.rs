@@ -9,6 +9,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -146,6 +147,11 @@ impl Stream {
         self
     }
 
+    /// See [`WriteHalf::set_user_timeout`].
+    pub fn set_user_timeout(&self, timeout: Option<Duration>) {
+        self.write.set_user_timeout(timeout);
+    }
+
     /// See [`WriteHalf::write_for`].
     ///
     /// # Errors
@@ -195,6 +201,12 @@ impl WriteHalf {
         }
         let mut bytes = Cow::Owned(bytes);
         poll_fn(|cx| self.poll_send(cx, Some(origin), &mut bytes)).await.map(drop)
+    }
+
+    /// Sets how long sent data may stay unacknowledged before the kernel drops them and breaks the connection (`TCP_USER_TIMEOUT`); without
+    /// a value it is the `tcp_timeout` of the world. It holds for what is not yet waiting for an acknowledgement.
+    pub fn set_user_timeout(&self, timeout: Option<Duration>) {
+        self.handle.world.state().network.end(self.handle.side).user_timeout = timeout;
     }
 
     /// Breaks the connection at both ends. What the other end has not read is gone.

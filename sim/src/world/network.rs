@@ -3,7 +3,7 @@
 //! A segment is sent, is in flight, and arrives in order. Its latency is a function of its address (the two hosts' names,
 //! which connection between them, direction, number), so that taking one message away does not move another's.
 //! A segment whose link is cut when it should arrive waits for the end of the cut, as TCP retransmits; after
-//! [`tcp_timeout`](picklock_model::plan::WorldSpec::tcp_timeout) its sender sees the connection break. A host without power
+//! [`tcp_timeout`](picklock_model::plan::WorldSpec::tcp_timeout), or the timeout of its socket, its sender sees the connection break. A host without power
 //! answers nothing; one whose process was killed refuses and resets.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -103,6 +103,8 @@ pub(crate) struct End {
     pub(super) fin_sent: bool,
     /// The first flight waits for the end of a cut.
     pub(super) stuck: bool,
+    /// How long it waits before the connection breaks, if not for [`Network::tcp_timeout`] (`TCP_USER_TIMEOUT` of this socket).
+    pub(crate) user_timeout: Option<Duration>,
 }
 
 /// The real addresses at both ends of a connection that came in from outside.

@@ -7,3 +7,4 @@ mod engines;
 mod request_origins;
 mod segment_contents;
 mod store_kinds;
+mod user_timeouts;

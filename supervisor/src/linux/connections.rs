@@ -183,6 +183,9 @@ impl Sockets {
             let comes = ready.next() == Some(&true);
             socket.deliver();
             let ended = comes && socket.take();
+            if let Some(timeout) = socket.options.new_user_timeout() {
+                events.push_back(Step::UserTimeout { socket: id, timeout });
+            }
             if !socket.sent.is_empty() {
                 events.push_back(Step::Sent { socket: id, bytes: std::mem::take(&mut socket.sent) });
             }

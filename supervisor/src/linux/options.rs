@@ -1,17 +1,23 @@
-//! Options of sockets: those that are set are read back, and have no effect.
+//! Options of sockets: those that are set are read back, and only `TCP_USER_TIMEOUT` has an effect.
 //!
 //! The program's sockets are unix sockets, on which the kernel knows no options of TCP and of IP. Programs read back what they have set:
 //! gRPC gives a connection up if `TCP_NODELAY` does not hold. So the supervisor keeps these for each socket. Options of `SOL_SOCKET` are
 //! the kernel's, but for those that it refuses on a unix socket or grants by the machine's limits.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The size of a socket's buffers before the program sets them, as Linux reports it.
 const BUFFERS: i32 = 212_992;
 
-/// The options that were set on one socket, by level and name.
+/// The options that were set on one socket.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Options(BTreeMap<(i32, i32), Vec<u8>>);
+pub(crate) struct Options {
+    /// By level and name.
+    values: BTreeMap<(i32, i32), Vec<u8>>,
+    /// True if `TCP_USER_TIMEOUT` was set and not reported yet.
+    has_new_timeout: bool,
+}
 
 /// True if an option is of another protocol, or promises what a simulated connection does not do.
 pub(crate) fn is_refused(level: i32, name: i32) -> bool {
@@ -64,7 +70,7 @@ fn default(level: i32, name: i32) -> Vec<u8> {
 
 impl Options {
     pub(crate) fn get(&self, level: i32, name: i32) -> Vec<u8> {
-        self.0.get(&(level, name)).cloned().unwrap_or_else(|| default(level, name))
+        self.values.get(&(level, name)).cloned().unwrap_or_else(|| default(level, name))
     }
 
     pub(crate) fn set(&mut self, level: i32, name: i32, mut value: Vec<u8>) {
@@ -79,6 +85,17 @@ impl Options {
             let on = value.iter().any(|&byte| byte != 0);
             value = i32::from(on).to_ne_bytes().to_vec();
         }
-        self.0.insert((level, name), value);
+        self.has_new_timeout |= (level, name) == (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT);
+        self.values.insert((level, name), value);
+    }
+
+    /// The `TCP_USER_TIMEOUT` that was set since the last call, in milliseconds for the program; zero is the default of the system.
+    pub(crate) fn new_user_timeout(&mut self) -> Option<Option<Duration>> {
+        if !std::mem::take(&mut self.has_new_timeout) {
+            return None;
+        }
+        let value = self.get(libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT);
+        let milliseconds = value.as_slice().try_into().map_or(0, u32::from_ne_bytes);
+        Some((milliseconds > 0).then(|| Duration::from_millis(u64::from(milliseconds))))
     }
 }

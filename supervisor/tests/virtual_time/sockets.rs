@@ -28,6 +28,30 @@ except OSError as error: print(error.strerror)";
     let Some(story) = python(script) else { return };
     let expected = ["[0, 7200, 1460] 64", "1 30 5000 16 1 8192 1 b'cubic'", "Protocol not available"];
     assert_eq!(story.printed(), expected, "{story:#?}");
+    let said = story.steps.iter().filter(|step| step.contains("UserTimeout")).count();
+    assert_eq!(said, 1, "{story:#?}");
+}
+
+#[test]
+fn a_user_timeout_is_reported_before_what_is_sent_once_it_is_connected() {
+    let script = "import time
+from socket import *
+conn = socket()
+conn.setsockopt(IPPROTO_TCP, TCP_USER_TIMEOUT, 1500)
+conn.connect(('store', 6379))
+conn.send(b'PING')
+time.sleep(0.1)
+conn.setsockopt(IPPROTO_TCP, TCP_USER_TIMEOUT, 0)
+conn.send(b'PING')";
+    let Some(story) = python(script) else { return };
+    let shown = ["Connect {", "timeout: Some(1.5s)", "sent PING", "timeout: None", "sent PING"];
+    let steps: Vec<&String> = story
+        .steps
+        .iter()
+        .filter(|step| ["Connect { socket", "UserTimeout", "sent"].iter().any(|kind| step.contains(kind)))
+        .collect();
+    assert_eq!(steps.len(), shown.len(), "{story:#?}");
+    assert!(steps.iter().zip(shown).all(|(step, part)| step.contains(part)), "{steps:#?}");
 }
 
 /// Prints what the C library makes of the netlink answers.

@@ -37,6 +37,7 @@ impl State {
             read_bytes: 0,
             fin_sent: false,
             stuck: false,
+            user_timeout: None,
         });
         let id = self.network.add(Conn { port, client: None, ends, forgotten: None });
         let (at, grant, cause) = (self.local_now(from), self.grant_of(from), self.process(from).context);
@@ -205,7 +206,7 @@ impl State {
         let side = Side { conn, sends: direction };
         let end = self.network.end(side);
         end.stuck = true;
-        let from = end.host;
+        let (from, user_timeout) = (end.host, end.user_timeout);
         let (segment, grant) = match end.flights.front().map(|first| &first.flight) {
             Some(Flight::Data { number, grant, .. }) => (*number, *grant),
             _ => (u32::MAX, None),
@@ -214,7 +215,7 @@ impl State {
             let own = || self.grant_of(from).filter(|_| self.role(from) == Role::Client);
             self.mark_effect(injection, from, grant.or_else(own));
         }
-        let give_up = self.now + self.network.tcp_timeout;
+        let give_up = self.now + user_timeout.unwrap_or(self.network.tcp_timeout);
         self.queue.push(give_up, Pending::GiveUp { conn, direction, segment });
     }
 

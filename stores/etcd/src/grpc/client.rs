@@ -48,7 +48,9 @@ pub struct Stream {
 }
 
 impl Channel {
-    /// Connects to a host. With `silence`, a connection is given up whose server does not answer a ping.
+    /// Connects to a host. With `silence`, a connection is given up whose server does not answer a ping, and what its kernel has not
+    /// acknowledged after as long is dropped: grpc-go sets `TCP_USER_TIMEOUT` to the timeout of its keepalive
+    /// (`internal/transport/http2_client.go`).
     ///
     /// # Errors
     /// When the server cannot be reached.
@@ -60,6 +62,7 @@ impl Channel {
     ) -> Result<Channel, Status> {
         let stream =
             host.connect(server, port).await.map_err(|error| Status::unavailable(error.to_string()))?;
+        stream.set_user_timeout(silence);
         let (requests, mut connection) =
             h2::client::handshake(stream).await.map_err(|error| broken(&error))?;
         let pings = silence.and_then(|silence| Some((silence, connection.ping_pong()?)));
