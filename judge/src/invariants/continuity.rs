@@ -1,7 +1,7 @@
 //! I9: a renewal that succeeded means that nobody else was granted the lock between the holder's grant and the renewal.
 //!
 //! A holder is *superseded* if another client was granted the same key after it, and the trace leaves no doubt about the order of the
-//! two grants. The renewals of a superseded holder that has not let go must not succeed: it would go on in the belief that all is
+//! two grants. A client that learns of its grant after its records on stores have ended supersedes nobody. The renewals of a superseded holder that has not let go must not succeed: it would go on in the belief that all is
 //! well. Renewals are changes that stores made, by causal origin: extensions of the key's record for the superseded grant, on as many
 //! stores as make a majority; or records that are created once more. A request counts as a renewal only if the holder sent it after it
 //! had received the grant. A late request of the acquire, as the EXPIRE after a SETNX may be, does not count; if it changes another
@@ -15,7 +15,7 @@ use picklock_model::trace::{Event, What};
 
 use super::findings::{cite, judged, who};
 use super::invariant::Invariant;
-use crate::history::{Granted, History, Section};
+use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
 /// See the [module](self).
@@ -85,13 +85,24 @@ fn successors<'h, 't>(history: &'h History<'t>) -> Vec<Option<Held<'h, 't>>> {
     for held in history.grants().collect::<Vec<_>>().into_iter().rev() {
         let (section, grant) = held;
         let [first, second] = &mut next[section.key];
-        if first.is_some_and(|(other, _)| other.id.client != section.id.client) {
-            *second = *first;
+        let differs = first.is_some_and(|(other, _)| other.id.client != section.id.client);
+        successors[grant.rank] = if differs { *first } else { *second };
+        if supersedes(history, held) {
+            if differs {
+                *second = *first;
+            }
+            *first = Some(held);
         }
-        successors[grant.rank] = *second;
-        *first = Some(held);
     }
     successors
+}
+
+/// False if the records of a grant had ended when its client learned of it: then the grant is wrong, not the renewals of the client before
+/// it, and [`mutual-exclusion`](super::mutual_exclusion) judges it.
+fn supersedes(history: &History<'_>, (section, grant): Held<'_, '_>) -> bool {
+    let mut records = history.records_of_grant(section, grant).filter(|record| record.on_store).peekable();
+    let ended = |record: &Record<'_>| record.ended.is_some_and(|ended| ended.at <= grant.acquired.at);
+    records.peek().is_none() || !records.all(ended)
 }
 
 /// The first from this one on that surely came after the superseded one.
@@ -107,6 +118,7 @@ fn surely<'h, 't>(
         section.key == superseded.0.key
             && section.id.client != superseded.0.id.client
             && superseded.1.surely_before(grant)
+            && supersedes(history, (section, grant))
     })
 }
 
@@ -200,6 +212,17 @@ mod tests {
         };
         assert_eq!(judge(&INVARIANT, &renewed().trace()), Outcome::Holds);
         assert_eq!(finding(&INVARIANT, &renewed().extends(A1, NODE_2).trace()).grants, [A1, B1]);
+    }
+
+    #[test]
+    fn a_client_that_learns_of_its_grant_after_its_record_has_ended_supersedes_nobody() {
+        let granted = || {
+            let script = Script::new().at(0).waits(A1).waits(B1).creates(A1, NODE_1).at(1).acquires(A1);
+            script.at(5).creates(B1, NODE_2)
+        };
+        let renewed = |script: Script| script.acquires(B1).at(30).extends(A1, NODE_1).trace();
+        assert_eq!(judge(&INVARIANT, &renewed(granted().at(9).expires(NODE_2))), Outcome::Holds);
+        assert_eq!(finding(&INVARIANT, &renewed(granted().at(9))).grants, [A1, B1]);
     }
 
     #[test]
