@@ -76,7 +76,7 @@ pub struct Section<'t> {
     pub(super) asks_to_share: bool,
     /// The grant that it gets is shared.
     pub(super) shares: bool,
-    /// The last of its messages that reached a store or a replica.
+    /// The last message that reached a store or a replica of those that its client sent before the section had its answer.
     pub delivered: Option<&'t Event>,
 }
 

@@ -408,10 +408,15 @@ impl<'t> Pass<'t> {
     }
 
     fn delivered(&mut self, event: &'t Event) {
-        if matches!(self.history.trace.role(event.host), Some(Role::Leader | Role::Follower))
-            && let Some(section) = self.known_section(event)
-        {
-            section.delivered = Some(event);
+        if !matches!(self.history.trace.role(event.host), Some(Role::Leader | Role::Follower)) {
+            return;
+        }
+        let Some(at) = event.grant.and_then(|id| self.known(id)) else { return };
+        let section = &self.history.sections[at];
+        // What its client sends in the background after that, as the renewals of a session, is no part of the section.
+        let over = section.answered.map(|answered| answered.at);
+        if over.is_none_or(|over| self.history.sent_at(event, section) <= over) {
+            self.history.sections[at].delivered = Some(event);
         }
     }
 

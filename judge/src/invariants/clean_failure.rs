@@ -1,7 +1,7 @@
 //! I10: an acquire that failed leaves nothing behind for longer than a lease.
 //!
 //! An acquire has failed when its section gave up, got an error, or died asking. What stores still keep of it
-//! must be gone one lease after the last message of that section was delivered to them, or after the record was made if that message
+//! must be gone one lease after the last message that its client sent before the failure was delivered to them, or after the record was made if that message
 //! waited in a queue, and a little: a store drops what
 //! has run out only when it looks. Shorter leftovers keep others waiting, which is measured, and no violation. Stores that
 //! died meanwhile are not judged: nobody can ask them. A lease is counted by the clock of the store that keeps it.
@@ -143,6 +143,14 @@ mod tests {
         };
         assert_eq!(made(420), Outcome::Holds);
         assert!(matches!(made(800), Outcome::Violated(_)));
+    }
+
+    #[test]
+    fn what_a_client_sends_after_its_acquire_failed_does_not_postpone_the_judgement() {
+        let delivered = What::Delivered { peer: CLIENT_1, segment: 1 };
+        let renewed =
+            failed().at(800).event(NODE_1, Some(A1), delivered).at(1_000).deletes(A1, NODE_1).trace();
+        assert!(matches!(judge(&INVARIANT, &renewed), Outcome::Violated(_)));
     }
 
     #[test]
