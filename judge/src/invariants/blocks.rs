@@ -245,7 +245,7 @@ impl<'h, 't> Sweep<'h, 't> {
             match silence.filter(|silence| block.until.since(silence.until()) <= block.terms.bound) {
                 // As soon as it was noticed somebody got it.
                 Some(_) if block.got => {}
-                Some(silence) => *open = Some(hidden(self.history, &silence)),
+                Some(silence) => *open = Some(hidden(self.history, &silence, block.terms.bound)),
                 None => findings.extend(self.blocked(block)),
             }
         }
@@ -333,15 +333,16 @@ impl<'h, 't> Sweep<'h, 't> {
 /// The remedy for a run that is too short to decide.
 const LONGER: &str = "`--set decide=SPAN` lets the run go on for longer";
 
-/// Why nothing is known of a block while a session is silent.
-fn hidden(history: &History<'_>, silence: &Silence<'_>) -> String {
+/// Why nothing is known of a block while a session is silent, and the setting that decides it.
+fn hidden(history: &History<'_>, silence: &Silence<'_>, bound: Duration) -> String {
     let notices = if silence.of_client {
         "the server notices the silent session"
     } else {
         "the client notices the silent server"
     };
     let (seconds, happened) = (silence.span.as_secs_f64(), history.silence(silence));
-    format!("blocked until {notices}: {seconds} s ({happened}); {LONGER}")
+    let enough = (silence.span + 2 * bound).as_secs_f64().ceil();
+    format!("blocked until {notices}: {seconds} s at most ({happened}); `--set decide={enough}s` decides it")
 }
 
 impl Sweep<'_, '_> {
