@@ -178,7 +178,12 @@ impl Lock for Advisory {
     }
 
     async fn acquire(&self, host: &Host, key: &Key, wait: Duration) -> Result<Option<Grant>, LockError> {
-        queue(self, host, key, wait).await
+        // Another session does not have what a broken one held: a task that holds the lock tries once.
+        let holds = self.held.lock().await.contains_key(&self.place(key));
+        match holds {
+            true => self.wait_for(key, self.slice(wait)).await,
+            false => queue(self, host, key, wait).await,
+        }
     }
 
     async fn release(&self, grant: Grant) -> Result<(), LockError> {
