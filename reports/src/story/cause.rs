@@ -40,10 +40,13 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     chain.made_way(&mut links);
     chain.turns(&passed, &mut links);
     chain.demotions(end, &mut links);
-    // Tries that came to nothing led nowhere.
-    let futile = futile(chain.events);
+    // Tries that came to nothing led nowhere, and neither did the end of a record after which nobody was granted.
+    let mut idle = futile(chain.events);
+    if !chain.is_block() {
+        idle.extend(chain.late_ends(&links));
+    }
     let cited = |at: &usize| chain.cited.contains(&chain.events[*at].id);
-    links.into_iter().filter(|at| cited(at) || !futile.contains(at)).collect()
+    links.into_iter().filter(|at| cited(at) || !idle.contains(at)).collect()
 }
 
 struct Chain<'a> {
@@ -226,6 +229,15 @@ impl<'a> Chain<'a> {
                 }
             }
         }
+    }
+
+    /// The links that end a record after the last grant among the links.
+    fn late_ends(&self, links: &BTreeSet<usize>) -> Vec<usize> {
+        let grants = |at: &&usize| matches!(self.events[**at].what, What::Acquired { .. });
+        let ends =
+            |at: &&usize| matches!(self.events[**at].what, What::Deleted { .. } | What::Expired { .. });
+        let last = links.iter().rfind(grants).copied();
+        last.map_or_else(Vec::new, |last| links.range(last..).filter(ends).copied().collect())
     }
 
     /// Where a re-entrant lock's holds of a record were counted.

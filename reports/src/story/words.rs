@@ -344,7 +344,7 @@ impl<'a> Names<'a> {
                 format!("writes `{key}` = {value}{whose}{}", with(*token))
             }
             What::ResourceRestored { key, value } => {
-                format!("has `{key}` = {value}: what was written after that is lost here")
+                format!("has `{key}` = {value}, and no later change of it")
             }
             What::ResourceTaken { key, amount, left, taken: true } => {
                 format!("takes {amount} of `{key}`{whose}, {left} left")
