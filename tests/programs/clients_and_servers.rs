@@ -245,6 +245,21 @@ fn a_release_that_never_answers_is_a_block_also_where_the_fault_ends_the_run_bef
     let ended = run_in(directory().path(), &args);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(ended.stdout.matches("progress").count() >= 2, "{}", ended.stdout);
+    // Nobody waits for a client that is alone: the adapter is at fault.
+    let alone = [
+        "run",
+        "--program",
+        &command,
+        "--scenario",
+        "pause",
+        "--set",
+        "clients=1",
+        "--seeds",
+        "1",
+        "--no-confirm",
+    ];
+    let alone = run_in(directory().path(), &alone);
+    assert!(alone.code == Some(2) && alone.stderr.contains("has not answered"), "{}", alone.stderr);
 }
 
 #[test]
