@@ -71,6 +71,10 @@ bless *args:
 libraries seeds="50":
     tests/libraries {{ seeds }}
 
+# Reproduces the findings of docs/findings.md with the plain libraries on real servers, without picklock; all of them, or those that are named.
+findings *names:
+    tests/findings {{ names }}
+
 # Builds the documentation of the crates.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
