@@ -14,7 +14,7 @@ use std::time::Duration;
 use clap::Args as Arguments;
 use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
-use picklock_model::trace::{Event, HostInfo, What};
+use picklock_model::trace::{Event, HostInfo, Vocabulary, What};
 use picklock_postgres::Postgres;
 use picklock_redis::server::version::Version;
 use picklock_redis::{DOWN_AFTER, NODE_TIMEOUT, Own, PERSISTENCE, serve_in_cluster, serve_own};
@@ -170,11 +170,12 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         // Whoever closed standard output does not want to know.
         let _ = screen::print(&welcome);
     };
-    let quiet = args.quiet;
+    let (quiet, words) = (args.quiet, kind.vocabulary());
     let log = Box::new(move |event: &Event, hosts: &[HostInfo]| {
-        if !quiet && let Some(text) = log_line(event) {
+        let host = &hosts[usize::from(event.host.0)];
+        if !quiet && let Some(text) = log_line(event, words) {
             let seconds = event.at.as_nanos() as f64 / 1e9;
-            eprintln!("{seconds:10.3}s  {:<12} {text}", hosts[usize::from(event.host.0)].name);
+            eprintln!("{seconds:10.3}s  {:<12} {text}", host.name);
         }
     });
     steering.clone().by_standard_input();
@@ -272,13 +273,13 @@ fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
 }
 
 /// The log line of an event: faults and changes of role have one, traffic has none.
-fn log_line(event: &Event) -> Option<String> {
+fn log_line(event: &Event, words: Vocabulary) -> Option<String> {
     Some(match &event.what {
         What::Injected { text, .. } => format!("fault: {text}"),
         What::Healed { .. } => "the fault is over".to_owned(),
         What::Restarted => "starts again".to_owned(),
-        What::BecameLeader => "becomes a primary".to_owned(),
-        What::StoppedLeading => "becomes a replica".to_owned(),
+        What::BecameLeader => format!("becomes the {}", words.leader),
+        What::StoppedLeading => format!("becomes a {}", words.follower),
         What::Noticed { text } => text.clone(),
         _ => return None,
     })

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use picklock_consul::Consul;
 use picklock_kubernetes::Kubernetes;
 use picklock_model::plan::Settings;
-use picklock_model::trace::Role;
+use picklock_model::trace::{Role, Vocabulary};
 use picklock_postgres::Postgres;
 use picklock_redis::{Redis, RedisCluster};
 use picklock_sim::live::Served;
@@ -78,6 +78,15 @@ impl Kind {
             Kind::ZooKeeper => picklock_zookeeper::SERVED,
             Kind::Consul => picklock_consul::KIND.params,
             Kind::Kubernetes => picklock_kubernetes::KIND.params,
+        }
+    }
+
+    /// The words for its members.
+    pub(super) fn vocabulary(self) -> Vocabulary {
+        match self {
+            Kind::Redis | Kind::RedisCluster => Vocabulary::default(),
+            Kind::Postgres => Postgres::default().vocabulary(),
+            Kind::Etcd | Kind::ZooKeeper | Kind::Consul | Kind::Kubernetes => Vocabulary::ELECTED,
         }
     }
 
