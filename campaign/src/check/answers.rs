@@ -57,7 +57,7 @@ pub(super) fn given(
     }
     let fault_free = Plan { injections: Vec::new(), ..plan.clone() };
     let twin = picklock_sim::run::run(engine, design, &fault_free, &workload(&fault_free)?)?;
-    if unanswered(design, &twin.trace).is_some_and(|key| is_wanted(&twin.trace, key)) {
+    if unanswered(design, &twin.trace).is_some_and(|key| blocks(&twin.trace) || is_wanted(&twin.trace, key)) {
         return Ok(());
     }
     failing(&twin.trace).map_or(Ok(()), refused)
