@@ -8,9 +8,9 @@ use picklock_model::plan::{Access, Action, Injection, Phase, Target};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section, no_time};
 use super::site::{AtSite, Where, clients, here};
 
 pub(super) const FAULT: Fault = Fault {
@@ -32,6 +32,9 @@ pub(super) const FAULT: Fault = Fault {
             can.then(|| (here(point), Action::Cancel)).into_iter().collect()
         },
     }],
+    own_action: None,
+    hits: Hits::Calls,
+    lasts: no_time,
     served: &[],
 };
 

@@ -8,9 +8,11 @@ use picklock_model::trace::Role;
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
+use super::params::{
+    CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, POWER_LOSS, SECTION, TIMES, any_section, no_time,
+};
 use super::served::Served;
 use super::site::{AtSite, Where, here, no_resource};
 
@@ -34,6 +36,9 @@ pub(super) const FAULT: Fault = Fault {
             (!lone).then(dies).into_iter().collect()
         },
     }],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[
         Served {
             form: "kill HOST at TIME [restart TIME]",

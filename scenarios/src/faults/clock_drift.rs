@@ -10,9 +10,9 @@ use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{TIMES_AT_MOST_ONCE, any_section};
+use super::params::{TIMES_AT_MOST_ONCE, any_section, no_time};
 use super::served::Served;
 use picklock_sim::param::{Args, Count, Counts, Param, Word};
 use picklock_sim::params;
@@ -27,6 +27,9 @@ pub(super) const FAULT: Fault = Fault {
     applies,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[Served {
         form: "drift HOST by PPM at TIME",
         read: |words| {

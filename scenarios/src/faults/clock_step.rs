@@ -23,9 +23,9 @@ use picklock_model::trace::Role;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::{enough, needs_replicas, needs_stores};
-use super::params::{TIMES_AT_MOST_ONCE, any_section};
+use super::params::{TIMES_AT_MOST_ONCE, any_section, no_time};
 use super::served::{Served, time};
 use super::site::{AtSite, Where, here, no_resource};
 use picklock_sim::param::{Args, Param, Shares, Spans, Word};
@@ -50,6 +50,9 @@ pub(super) const FAULT: Fault = Fault {
             [by, -by].map(|by_ns| (here(point), Action::StepClock { by_ns })).to_vec()
         },
     }],
+    own_action: None,
+    hits: Hits::Records,
+    lasts: no_time,
     served: &[Served {
         form: "step HOST by TIME|-TIME at TIME",
         read: |words| {

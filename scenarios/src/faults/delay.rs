@@ -7,7 +7,7 @@ use std::time::Duration;
 use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_permitted_links;
 use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
 use super::served::Served;
@@ -34,6 +34,9 @@ pub(super) const FAULT: Fault = Fault {
             vec![(here(point), Action::Delay { to, by, lasts: stage.ttl, messages: Some(1) })]
         },
     }],
+    own_action: None,
+    hits: Hits::Messages,
+    lasts: |_| Some(BY),
     served: &[Served {
         form: "delay HOST to HOST by TIME at TIME for TIME",
         read: |words| {
@@ -46,7 +49,7 @@ pub(super) const FAULT: Fault = Fault {
     }],
 };
 
-pub(super) const BY: Param<Spans> = Param {
+const BY: Param<Spans> = Param {
     name: "by",
     domain: Spans::UP_TO_HOUR,
     default: "1 x ttl..3 x ttl",

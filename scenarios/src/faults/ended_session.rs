@@ -7,14 +7,14 @@
 use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{AFTER, TIMES, any_section};
+use super::params::{AFTER, TIMES, any_section, no_time};
 use picklock_sim::param::{Counts, Param};
 use picklock_sim::params;
 
 /// The fault action that a kind of store must have.
-pub(super) const ACTION: &str = "end-session";
+const ACTION: &str = "end-session";
 
 pub(super) const FAULT: Fault = Fault {
     name: "ended-session",
@@ -26,6 +26,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_stores,
     schedule,
     at_sites: &[],
+    own_action: Some(ACTION),
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[],
 };
 

@@ -6,16 +6,16 @@
 use picklock_model::plan::{Action, Injection, Target};
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::params::{CLIENT, DURING, FOLLOWING, NTH, PEER, PHASE, SECTION, TIMES, any_section, no_time};
 use super::site::{AtSite, Where};
 use picklock_sim::param::{Counts, Param};
 use picklock_sim::params;
 use picklock_sim::resource;
 
 /// The fault action that a kind of store must have.
-pub(super) const ACTION: &str = "error-reply";
+const ACTION: &str = "error-reply";
 
 pub(super) const FAULT: Fault = Fault {
     name: "error-reply",
@@ -37,6 +37,9 @@ pub(super) const FAULT: Fault = Fault {
             store.then(|| (Target::host(&*point.peer), action())).into_iter().collect()
         },
     }],
+    own_action: Some(ACTION),
+    hits: Hits::Requests,
+    lasts: no_time,
     served: &[],
 };
 

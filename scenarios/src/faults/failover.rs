@@ -15,7 +15,7 @@ use picklock_model::points::Reached;
 use picklock_model::trace::Role;
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE};
 use picklock_sim::param::{Args, HOUR, Param, Spans, SpansOr, Word};
@@ -31,10 +31,13 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_replicas,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: lasts,
     served: &[],
 };
 
-pub(super) const HOW: Param<Word> = Param {
+const HOW: Param<Word> = Param {
     name: "how",
     domain: Word(&["crash", "cut", "split", "pause", "random"]),
     default: "random",
@@ -42,7 +45,7 @@ pub(super) const HOW: Param<Word> = Param {
           Sentinel if there is one, or stands still; random: one of the first two",
 };
 
-pub(super) const FOR: Param<Spans> = Param {
+const FOR: Param<Spans> = Param {
     name: "for",
     domain: Spans::UP_TO_HOUR,
     default: "1 x ttl..2 x ttl",
@@ -62,6 +65,10 @@ pub(super) const RETURN_AFTER: Param<SpansOr> = Param {
     default: "1 x ttl..2 x ttl",
     doc: "a crashed primary is started anew after this long",
 };
+
+fn lasts(args: &Args) -> Option<Param<Spans>> {
+    ["cut", "split"].contains(&args.get(HOW)).then_some(FOR)
+}
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {
     let coin = draw.rng().percent(50);

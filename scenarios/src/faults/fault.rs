@@ -6,7 +6,7 @@ use picklock_sim::store::Topology;
 use super::draw::Draw;
 use super::served::Served;
 use super::site::AtSite;
-use picklock_sim::param::{Args, Param};
+use picklock_sim::param::{Args, Param, Spans};
 
 /// A fault.
 #[derive(Debug)]
@@ -30,8 +30,29 @@ pub struct Fault {
     pub schedule: fn(&mut Draw<'_>) -> Vec<Injection>,
     /// The ways to put it at one point, the most usual one first; none if it takes more than a point.
     pub at_sites: &'static [AtSite],
+    /// The fault action that a kind of store must have for it, if that is one of the store's own.
+    pub own_action: Option<&'static str>,
+    /// The part of a run that it hits.
+    pub hits: Hits,
+    /// The parameter that says how long it lasts, or how long it delays a message; none if it is over at once.
+    pub lasts: fn(&Args) -> Option<Param<Spans>>,
     /// How a served world is asked for it.
     pub served: &'static [Served],
+}
+
+/// The part of a run that a fault hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hits {
+    /// Hosts with their processes, clocks, links and data.
+    Hosts,
+    /// Nothing but the records that stores keep of locks: the clock that ends their leases.
+    Records,
+    /// One request to a server of the lock at a time.
+    Requests,
+    /// One message at a time, on the links that the parameter `links` names.
+    Messages,
+    /// A section apart from the background tasks of its lock, or a call of its lock.
+    Calls,
 }
 
 /// One `[[fault]]` of a scenario.

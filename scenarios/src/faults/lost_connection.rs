@@ -10,9 +10,9 @@
 use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{AFTER, TIMES, any_section};
+use super::params::{AFTER, TIMES, any_section, no_time};
 use super::served::Served;
 use picklock_sim::param::{Param, Word};
 use picklock_sim::params;
@@ -27,6 +27,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_stores,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[Served {
         form: "forget HOST and HOST at TIME",
         read: |words| {

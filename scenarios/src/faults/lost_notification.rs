@@ -7,9 +7,9 @@
 use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{TIMES, any_section};
+use super::params::{TIMES, any_section, no_time};
 use picklock_sim::param::{Param, Spans};
 use picklock_sim::params;
 
@@ -23,6 +23,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_stores,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[],
 };
 

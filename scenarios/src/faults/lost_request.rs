@@ -6,9 +6,11 @@ use picklock_model::plan::{Action, Injection, Target};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_permitted_links;
-use super::params::{CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::params::{
+    CLIENT, DURING, FOLLOWING, LINKS, NTH, PEER, PHASE, SECTION, TIMES, any_section, no_time,
+};
 use super::site::{AtSite, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
@@ -27,6 +29,9 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Request,
         actions: |_, point| vec![(here(point), Action::LoseRequest { to: Target::host(&*point.peer) })],
     }],
+    own_action: None,
+    hits: Hits::Messages,
+    lasts: no_time,
     served: &[],
 };
 

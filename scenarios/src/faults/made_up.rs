@@ -6,9 +6,9 @@ use picklock_model::plan::{Action, Injection, Target};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::always;
-use super::params::{FOR, TIMES, any_section};
+use super::params::{FOR, TIMES, any_section, for_its_time};
 use super::served::Served;
 use super::site::{AtSite, Where, clients, here};
 
@@ -32,6 +32,9 @@ pub(super) const FAULT: Fault = Fault {
             vec![(here(point), STEP), (here(point), Action::Pause { lasts: stage.lasts })]
         },
     }],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: for_its_time,
     served: &[Served {
         form: "made-up HOST at TIME for TIME",
         read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),

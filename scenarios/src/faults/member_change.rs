@@ -11,14 +11,14 @@ use picklock_model::plan::{Action, Injection, Phase, Target, When};
 use picklock_model::trace::Role;
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_replicas;
 use super::params::{AFTER, TIMES_AT_MOST_ONCE, any_section};
 use picklock_sim::param::{Param, Spans, Word};
 use picklock_sim::params;
 
 /// The fault action that a kind of store must have to let a member go.
-pub(super) const ACTION: &str = "remove-member";
+const ACTION: &str = "remove-member";
 
 /// The one by which it comes back.
 const COMES_BACK: &str = "add-member";
@@ -36,6 +36,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_replicas,
     schedule,
     at_sites: &[],
+    own_action: Some(ACTION),
+    hits: Hits::Hosts,
+    lasts: |_| Some(FOR),
     served: &[],
 };
 

@@ -44,7 +44,7 @@ pub(crate) mod tests;
 
 pub use draw::{Draw, Setting};
 pub use drawn::Drawn;
-pub use fault::{Fault, FaultEntry};
+pub use fault::{Fault, FaultEntry, Hits};
 pub use params::TIMES;
 pub use served::{FaultError, Served, Words, forms, parse, parse_now};
 pub use site::{AtSite, Stage, Where};
@@ -52,7 +52,7 @@ pub use site::{AtSite, Stage, Where};
 use crate::error::Problem;
 use picklock_model::plan::{Access, Phase};
 use picklock_model::points::Points;
-use picklock_sim::param::{Args, Param, Share, Spans};
+use picklock_sim::param::Args;
 use picklock_sim::resource;
 
 /// All faults, in the order of the catalogue.
@@ -106,29 +106,12 @@ pub fn at_site_named(name: &str) -> Option<&'static AtSite> {
     at_sites().find(|placed| placed.name == name)
 }
 
-/// The fault action that a kind of store must have for this fault.
-pub(crate) fn own_action(fault: &Fault) -> Option<&'static str> {
-    let actions = [
-        (error_reply::FAULT.name, error_reply::ACTION),
-        (eviction::FAULT.name, eviction::ACTION),
-        (ended_session::FAULT.name, ended_session::ACTION),
-        (moved_slot::FAULT.name, moved_slot::ACTION),
-        (member_change::FAULT.name, member_change::ACTION),
-    ];
-    actions.into_iter().find_map(|(name, action)| (name == fault.name).then_some(action))
-}
-
 /// The fault that one is tied to, and whether it comes after that has ended.
 pub(crate) fn tie(args: &Args) -> Option<(&'static str, bool)> {
     let named = |param| args.find(param).filter(|name| *name != "nothing");
     named(params::DURING)
         .map(|fault| (fault, false))
         .or_else(|| named(params::FOLLOWING).map(|fault| (fault, true)))
-}
-
-/// True if a fault hits nothing but the records that stores keep of locks: the clock that ends their leases.
-pub(crate) fn hits_records(fault: &Fault) -> bool {
-    fault.name == clock_step::FAULT.name
 }
 
 /// True if a fault hits only within the release of a lock.
@@ -143,10 +126,12 @@ pub(crate) fn hits_waiting(args: &Args) -> bool {
 
 /// True if a fault hits only requests to the servers of the lock while a section works: its renewals.
 pub(crate) fn hits_renewal(fault: &Fault, args: &Args) -> bool {
-    // A partition only begins there, and reaches what comes after.
-    let one_message = [&delay::FAULT, &lost_reply::FAULT, &lost_request::FAULT];
-    let of_the_lock = fault.name == error_reply::FAULT.name
-        || (one_message.iter().any(|one| one.name == fault.name) && args.find(params::LINKS) == Some("lock"));
+    // What hits a host or a link only begins there, and reaches what comes after.
+    let of_the_lock = match fault.hits {
+        Hits::Requests => true,
+        Hits::Messages => args.find(params::LINKS) == Some("lock"),
+        Hits::Hosts | Hits::Records | Hits::Calls => false,
+    };
     of_the_lock && args.find(params::PHASE) == Some("work")
 }
 
@@ -171,31 +156,7 @@ pub(crate) fn hits_anywhere(fault: &Fault, args: &Args) -> bool {
         .all(|((param, value), (_, default))| value == default || !narrowing.contains(&param.name))
 }
 
-/// True if a fault distinguishes the section of a client from the background tasks of its lock, or from the calls of its lock.
-pub(crate) fn hits_calls(fault: &Fault) -> bool {
-    [stall::FAULT.name, cancel::FAULT.name].contains(&fault.name)
-}
-
 /// True if a fault hits only at the links to the resource.
 pub(crate) fn hits_resource(args: &Args) -> bool {
     args.find(params::LINKS) == Some("resource")
-}
-
-/// The parameter that says how long a fault lasts, or a message is under way that it delays, if it has one and uses it.
-pub(crate) fn lasting(fault: &Fault, args: &Args) -> Option<Param<Spans>> {
-    let param = match fault.name {
-        // Without a majority of its stores no design does anything.
-        name if name == node_restart::FAULT.name => {
-            let most = matches!(args.get(node_restart::FORGETTING), Share::All | Share::Quorum);
-            return most.then_some(node_restart::RESTART_AFTER);
-        }
-        name if name == delay::FAULT.name => delay::BY,
-        name if name == replication_lag::FAULT.name => replication_lag::BY,
-        name if name == failover::FAULT.name => {
-            let cuts = ["cut", "split"].contains(&args.get(failover::HOW));
-            return cuts.then_some(failover::FOR);
-        }
-        _ => params::FOR,
-    };
-    args.find(param).map(|_| param)
 }

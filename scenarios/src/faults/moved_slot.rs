@@ -13,14 +13,14 @@ use picklock_model::plan::{Action, Injection, Phase, Target, When};
 
 use super::draw::Draw;
 use super::failover::RETURN_AFTER;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_replicas;
-use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section};
+use super::params::{AFTER, CLIENT, SECTION, TIMES, any_section, no_time};
 use picklock_sim::param::{Counts, Param, Word};
 use picklock_sim::params;
 
 /// The fault action that a kind of store must have.
-pub(super) const ACTION: &str = "move-slot";
+const ACTION: &str = "move-slot";
 
 pub(super) const FAULT: Fault = Fault {
     name: "moved-slot",
@@ -32,6 +32,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_replicas,
     schedule,
     at_sites: &[],
+    own_action: Some(ACTION),
+    hits: Hits::Hosts,
+    lasts: no_time,
     served: &[],
 };
 

@@ -15,7 +15,7 @@ use picklock_sim::store::Topology;
 
 use super::clock_step::{hold, working};
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, CLIENT, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
 use super::site::{AtSite, Where, here, servers};
@@ -56,6 +56,9 @@ pub(super) const FAULT: Fault = Fault {
             vec![(here(point), Action::Crash { power_loss: true, restart_after })]
         },
     }],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: lasts,
     served: &[],
 };
 
@@ -66,7 +69,7 @@ const RESTARTS: Param<Word> = Param {
     doc: "which servers die: stores, or the poolers before them; without a pooler none dies then",
 };
 
-pub(super) const FORGETTING: Param<Shares> = Param {
+const FORGETTING: Param<Shares> = Param {
     name: "forgetting",
     domain: Shares,
     default: "quorum",
@@ -88,7 +91,7 @@ const CUT: Param<Spans> = Param {
     doc: "how long from the start client-1 is cut off from the stores that it shall not hold",
 };
 
-pub(super) const RESTART_AFTER: Param<Spans> = Param {
+const RESTART_AFTER: Param<Spans> = Param {
     name: "restart_after",
     domain: Spans::UP_TO_HOUR,
     default: "10ms..0.1 x ttl",
@@ -109,6 +112,11 @@ fn applies(args: &Args, topology: Topology) -> Result<(), String> {
     needs_stores(args, topology)?;
     enough(args, FORGETTING, topology.stores)?;
     enough(args, HELD, topology.stores)
+}
+
+/// Without a majority of its stores no design does anything.
+fn lasts(args: &Args) -> Option<Param<Spans>> {
+    matches!(args.get(FORGETTING), Share::All | Share::Quorum).then_some(RESTART_AFTER)
 }
 
 fn schedule(draw: &mut Draw<'_>) -> Vec<Injection> {

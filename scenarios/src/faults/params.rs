@@ -95,6 +95,16 @@ const TIES: &[&str] = &[
     "clock-step",
 ];
 
+/// For a fault that lasts as long as its parameter `for` says.
+pub(super) fn for_its_time(_: &Args) -> Option<Param<Spans>> {
+    Some(FOR)
+}
+
+/// For a fault of an instant.
+pub(super) fn no_time(_: &Args) -> Option<Param<Spans>> {
+    None
+}
+
 /// For a fault that may hit in any section, or at any time.
 pub(super) fn any_section(_: &Args) -> Option<u32> {
     None

@@ -10,9 +10,9 @@ use picklock_model::time::TrueTime;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::{needs_permitted_links, needs_stores};
-use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section};
+use super::params::{CLIENT, FOR, LINKS, PHASE, SECTION, TIMES, any_section, for_its_time};
 use super::served::{Served, Words};
 use super::site::{AtSite, Stage, Where, clients, here};
 use picklock_sim::param::{Args, Param, Spans, Word};
@@ -43,6 +43,9 @@ pub(super) const FAULT: Fault = Fault {
             actions: |stage, point| from_here(stage, point, Target::Hosts(stage.servers())),
         },
     ],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: for_its_time,
     served: &[
         Served { form: "cut HOST [to|from|and] HOST at TIME for TIME", read: cut },
         Served {

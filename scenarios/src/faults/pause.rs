@@ -11,9 +11,11 @@ use picklock_model::plan::{Action, Injection, Target};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section};
+use super::params::{
+    CLIENT, DURING, FOLLOWING, FOR, NTH, PEER, PHASE, SECTION, TIMES, any_section, for_its_time,
+};
 use super::served::Served;
 use super::site::{AtSite, Where, anybody, here};
 
@@ -33,6 +35,9 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Process(anybody),
         actions: |stage, point| vec![(here(point), Action::Pause { lasts: stage.lasts })],
     }],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: for_its_time,
     served: &[Served {
         form: "pause HOST at TIME for TIME",
         read: |words| Ok((words.host()?, Action::Pause { lasts: Duration::ZERO })),

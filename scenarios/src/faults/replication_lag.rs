@@ -10,7 +10,7 @@ use picklock_model::trace::Role;
 
 use super::draw::Draw;
 use super::failover::{RETURN_AFTER, crash};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_replicas;
 use super::params::{AFTER, POWER_LOSS, TIMES_AT_MOST_ONCE, any_section};
 use picklock_sim::param::{Counts, Param, Spans, Word};
@@ -26,10 +26,13 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_replicas,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: |_| Some(BY),
     served: &[],
 };
 
-pub(super) const BY: Param<Spans> = Param {
+const BY: Param<Spans> = Param {
     name: "by",
     domain: Spans::UP_TO_HOUR,
     default: "0.5 x ttl..2 x ttl",

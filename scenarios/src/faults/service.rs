@@ -11,9 +11,9 @@ use picklock_sim::param::{Param, Spans, Word};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
-use super::params::{CLIENT, FOR, POWER_LOSS, SECTION, TIMES, any_section};
+use super::params::{CLIENT, FOR, POWER_LOSS, SECTION, TIMES, any_section, for_its_time};
 
 pub(super) const FAULT: Fault = Fault {
     name: "service",
@@ -25,6 +25,9 @@ pub(super) const FAULT: Fault = Fault {
     applies: needs_stores,
     schedule,
     at_sites: &[],
+    own_action: None,
+    hits: Hits::Hosts,
+    lasts: for_its_time,
     served: &[],
 };
 

@@ -7,9 +7,9 @@ use picklock_model::plan::{Action, Injection, Phase, Target};
 use picklock_sim::params;
 
 use super::draw::{Draw, at};
-use super::fault::Fault;
+use super::fault::{Fault, Hits};
 use super::needs::always;
-use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES, any_section};
+use super::params::{CLIENT, DURING, FOLLOWING, FOR, NTH, SECTION, TIMES, any_section, for_its_time};
 use super::site::{AtSite, Where, clients, here};
 
 /// How often, in a hundred, the stall comes while the section works.
@@ -31,6 +31,9 @@ pub(super) const FAULT: Fault = Fault {
         at: Where::Process(clients),
         actions: |stage, point| vec![(here(point), Action::Stall { lasts: stage.lasts })],
     }],
+    own_action: None,
+    hits: Hits::Calls,
+    lasts: for_its_time,
     served: &[],
 };
 

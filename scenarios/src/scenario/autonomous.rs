@@ -6,7 +6,7 @@ use picklock_sim::param::Args;
 
 use super::parts::Scenario;
 use super::world::{IGNORES_LOSS, RELEASES, STOCK, WAIT};
-use crate::faults::{self, FaultEntry};
+use crate::faults::{self, FaultEntry, Hits};
 use crate::workloads::{self, ASSIGN, BACKGROUND, FIRST_WORK, KEYS, SHAPE, SHARED, TASKS, WORK};
 
 /// The parameters that say how clients carry sections out.
@@ -67,7 +67,7 @@ impl Scenario {
 
 /// `Ok` if a fault can hit an autonomous client as it is meant to.
 pub(super) fn hits(entry: &FaultEntry, design: &Design) -> Result<(), String> {
-    if design.autonomous && faults::hits_calls(entry.fault) {
+    if design.autonomous && entry.fault.hits == Hits::Calls {
         return Err(
             "it hits the section of a client and not its lock, and an autonomous client is both".into()
         );

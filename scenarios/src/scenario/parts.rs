@@ -145,7 +145,7 @@ impl Scenario {
         for (at, entry) in
             self.faults.iter().enumerate().filter(|(_, entry)| entry.args.get(faults::TIMES).1 > 0)
         {
-            let Some(param) = faults::lasting(entry.fault, &entry.args) else { continue };
+            let Some(param) = (entry.fault.lasts)(&entry.args) else { continue };
             let least = entry.args.get(param).from.resolve(ttl);
             if least >= horizon {
                 let fault = entry.fault.name;

@@ -12,7 +12,7 @@ use picklock_sim::store::setting;
 
 use super::parts::Scenario;
 use super::{autonomous, world};
-use crate::faults::{self, Draw, FaultEntry, Setting};
+use crate::faults::{self, Draw, FaultEntry, Hits, Setting};
 use crate::workloads;
 
 impl Scenario {
@@ -222,7 +222,7 @@ fn tied_to(all: &[Injection], fault: &str, follows: bool, hit: Vec<Injection>, d
 
 impl FaultEntry {
     fn applies(&self, design: &Design) -> Result<(), String> {
-        if design.alone && faults::hits_records(self.fault) {
+        if design.alone && self.fault.hits == Hits::Records {
             return Err("it hits what stores keep of locks, and the design's server keeps nothing".into());
         }
         let asks_nobody = design.belief == Belief::None || design.topology.stores == 0;
@@ -243,7 +243,7 @@ impl FaultEntry {
                 }
             }
         }
-        if let Some(action) = faults::own_action(self.fault)
+        if let Some(action) = self.fault.own_action
             && !design
                 .store
                 .as_ref()
