@@ -131,6 +131,28 @@ fn no_file_is_missing_from_its_list() {
     }
 }
 
+/// A declaration carries its facts: code that must know something of a fault or an invariant asks a field of it.
+#[test]
+fn no_code_asks_a_fault_or_an_invariant_by_its_name() {
+    let invariants = std::fs::read_dir(root().join("judge/src/invariants")).unwrap();
+    let names = invariants.filter_map(|entry| {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap_or_default();
+        let declared = text.split_once("INVARIANT: Invariant = Invariant {")?.1;
+        Some(declared.split('"').nth(1)?.to_owned())
+    });
+    let mut names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    assert_eq!(names.len(), 11);
+    names.extend(["FAULT.name".to_owned(), "INVARIANT.name".to_owned()]);
+    for krate in ["model", "sim", "judge", "scenarios", "campaign", "programs", "reports", "."] {
+        // An experiment is a question about named invariants.
+        let asks = |file: &str| !file.starts_with("invariants/") && !file.starts_with("experiments/");
+        for (file, text) in Sources::of(krate).texts.into_iter().filter(|(file, _)| asks(file)) {
+            let found: Vec<&String> = names.iter().filter(|name| text.contains(name.as_str())).collect();
+            assert!(found.is_empty(), "{krate}/src/{file}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn no_folders_use_each_other_in_a_ring() {
     // The rooms of a crate, and those within them.

@@ -26,7 +26,7 @@ use crate::patience::Patience;
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith};
-use picklock_judge::invariants::Invariant;
+use picklock_judge::invariants::{self, Evidence, Invariant, severity};
 use picklock_judge::outcome::Finding;
 
 /// The reason for which a violation could not be reported.
@@ -157,29 +157,6 @@ impl Group {
     fn size(&self) -> u64 {
         self.invariants.len() as u64
     }
-}
-
-/// The invariants from the most serious on: the data are harmed, nobody gets the lock any more, then from the last consequence
-/// to the first cause. What is not among them comes after.
-const SERIOUS: [&str; 11] = [
-    "no-lost-update",
-    "effective-exclusion",
-    "progress",
-    "token-order",
-    "ownership",
-    "mutual-exclusion",
-    "continuity",
-    "reentrancy",
-    "honest-validity",
-    "truthful-answers",
-    "clean-failure",
-];
-
-/// Puts the names of violated invariants in the order in which a run is reduced to them, the most serious first: one that is
-/// reduced to the last consequence mostly shows what led to it too.
-pub fn most_serious_first(invariants: &mut [String]) {
-    let place = |name: &String| SERIOUS.iter().position(|other| other == name).unwrap_or(SERIOUS.len());
-    invariants.sort_by_key(place);
 }
 
 /// The violations to report, in order: those that nobody expects first, and then the first failure of each family, its second
@@ -316,11 +293,11 @@ pub fn reduced_to(design: &Design, run: &Checked) -> Option<String> {
     violated.into_iter().next()
 }
 
-/// Puts the invariant of a rebuilt bug first, and the others in the [order of seriousness](most_serious_first).
-fn in_order(design: &str, invariants: &mut [String]) {
-    most_serious_first(invariants);
+/// Puts the invariant of a rebuilt bug first, and the others in the [order of severity](severity).
+fn in_order(design: &str, names: &mut [String]) {
+    names.sort_by_key(|name| severity(name));
     if let Some(own) = bugs::listed_invariant(design) {
-        invariants.sort_by_key(|invariant| *invariant != own);
+        names.sort_by_key(|name| *name != own);
     }
 }
 
@@ -363,17 +340,14 @@ fn keep(
     Ok(Some(path))
 }
 
-/// The invariants that are judged by the records of stores, which real ones keep to themselves.
-const OF_RECORDS: [&str; 6] =
-    ["ownership", "reentrancy", "honest-validity", "continuity", "clean-failure", "truthful-answers"];
-
-/// The invariants that are judged by what was read and written, which a real store does not report where the data lie in it.
-const OF_DATA: [&str; 2] = ["effective-exclusion", "no-lost-update"];
-
-/// True if runs of this design on real servers leave this invariant open.
+/// True if runs of this design on real servers leave this invariant open: they report no records, and no data that lie in them.
 #[must_use]
 pub fn is_open_on_real_servers(design: &Design, invariant: &str) -> bool {
-    OF_RECORDS.contains(&invariant) || design.own_data && OF_DATA.contains(&invariant)
+    invariants::find(invariant).is_some_and(|invariant| match invariant.evidence {
+        Evidence::Clients => false,
+        Evidence::Records => true,
+        Evidence::Resource => design.own_data,
+    })
 }
 
 /// How often a plan shows each of the violations with real servers; `None` if there are none for it.
@@ -437,9 +411,9 @@ pub fn not_comparable(repro: &ReproFile) -> String {
 
 /// Puts the findings that are about the same grants as the most serious clash first, so that a story is about one clash.
 fn about_one_clash(breaches: &mut [Breach]) {
-    let place = |breach: &Breach| SERIOUS.iter().position(|other| *other == breach.invariant);
-    let clashes = breaches.iter().filter_map(|breach| Some((place(breach)?, breach.findings.first()?)));
-    let worst = clashes.filter(|(_, finding)| finding.grants.len() > 1).min_by_key(|(place, _)| *place);
+    let clashes =
+        breaches.iter().filter_map(|breach| Some((severity(&breach.invariant), breach.findings.first()?)));
+    let worst = clashes.filter(|(_, finding)| finding.grants.len() > 1).min_by_key(|(severity, _)| *severity);
     let Some(grants) = worst.map(|(_, finding)| finding.grants.clone()) else { return };
     let is_another = |finding: &Finding| !grants.iter().all(|grant| finding.grants.contains(grant));
     breaches.iter_mut().for_each(|breach| breach.findings.sort_by_key(is_another));

@@ -67,7 +67,7 @@ pub fn shrink_within(
     invariant: &str,
     limit: &Limit<'_>,
 ) -> Reduced {
-    let Some(invariant) = invariants::named(invariant) else {
+    let Some(invariant) = invariants::find(invariant) else {
         return Reduced { plan: plan.clone(), cut_short: None };
     };
     let mut search = Search {

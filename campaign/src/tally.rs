@@ -191,7 +191,7 @@ where
     D: Deserializer<'de>,
     Said: Deserialize<'de>,
 {
-    let known = |(name, said): (String, Said)| match invariants::named(&name) {
+    let known = |(name, said): (String, Said)| match invariants::find(&name) {
         Some(invariant) => Ok((invariant.name, said)),
         None => Err(D::Error::custom(format!("there is no invariant `{name}`"))),
     };

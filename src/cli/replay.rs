@@ -12,7 +12,7 @@ use picklock_campaign::patience::Patience;
 use picklock_campaign::shrink::{self, Limit};
 use picklock_campaign::story::Story;
 use picklock_campaign::{ablation, counterexamples};
-use picklock_judge::invariants::{self, progress};
+use picklock_judge::invariants::{self, Promise};
 use picklock_judge::outcome::Outcome;
 use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
@@ -161,7 +161,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
         .or(unhit.filter(|_| clean))
         .map(|why| format!("for `picklock run` this run is inconclusive: {why}"));
     let undecided = run.outcomes.iter().filter_map(|(invariant, outcome)| match outcome {
-        Outcome::Undecided(why) if invariant.name == progress::INVARIANT.name => {
+        Outcome::Undecided(why) if invariant.promise == Promise::Availability => {
             Some(format!("{} is undecided: {why}", invariant.name))
         }
         _ => None,

@@ -12,6 +12,7 @@ use picklock_campaign::patience::Patience;
 use picklock_campaign::story::Story;
 use picklock_campaign::{ablation, check, counterexamples, shrink};
 use picklock_judge::history::History;
+use picklock_judge::invariants::severity;
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Role, Trace, What};
@@ -227,7 +228,7 @@ fn reduced_stories_say_nothing_that_another_run_or_their_own_trace_contradicts()
             let run = cell.run(Engine::Event, seed);
             let mut fresh = run.violated();
             fresh.retain(|name| !seen.contains(name));
-            counterexamples::most_serious_first(&mut fresh);
+            fresh.sort_by_key(|name| severity(name));
             let Some(worst) = fresh.first() else { continue };
             let (name, faults) = reduced(cell, seed, &run, worst);
             stories += 1;

@@ -14,8 +14,8 @@ use picklock_scenarios::faults::Stage;
 pub struct Signature {
     /// The kind of fault.
     pub fault: String,
-    /// Which way a clock jumped.
-    pub backwards: bool,
+    /// True if a clock jumped backwards, false if forwards; none if no clock jumped.
+    pub backwards: Option<bool>,
     /// The role of the host that is at the point.
     pub role: Role,
     /// Where it is in its section; idle for a server.
@@ -35,7 +35,10 @@ impl Signature {
         let When::Point { point, .. } = &injection.when else { return None };
         Some(Signature {
             fault: injection.fault.clone(),
-            backwards: matches!(injection.action, Action::StepClock { by_ns } if by_ns < 0),
+            backwards: match injection.action {
+                Action::StepClock { by_ns } => Some(by_ns < 0),
+                _ => None,
+            },
             role: stage.role(&point.host),
             phase: point.phase,
             access: point.access,

@@ -18,7 +18,7 @@ use picklock_model::trace::Belief;
 use picklock_model::trace::Event;
 
 use super::findings::{NOTHING_REPORTED, between, cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{History, Record, Section, Silence};
 use crate::outcome::{Finding, Outcome};
 
@@ -27,6 +27,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "clean-failure",
     number: "I10",
     property: "nothing of a failed acquire is left later than one lease after its last message was delivered",
+    promise: Promise::Conduct,
+    severity: 11,
+    evidence: Evidence::Records,
+    recorded: Recorded::Never,
     check,
 };
 

@@ -14,7 +14,7 @@ use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, What};
 
 use super::findings::{cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -23,6 +23,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "continuity",
     number: "I9",
     property: "a renewal succeeds only if nobody else was granted the lock between the holder's grant and the renewal",
+    promise: Promise::Conduct,
+    severity: 7,
+    evidence: Evidence::Records,
+    recorded: Recorded::Never,
     check,
 };
 

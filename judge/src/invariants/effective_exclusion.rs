@@ -17,7 +17,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Belief, Exclusion};
 
 use super::findings::{cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Operation, OperationKind};
 use crate::outcome::{Finding, Outcome};
 
@@ -26,6 +26,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "effective-exclusion",
     number: "I2",
     property: "the resource applies no stale write, and no section sees or makes a change within another",
+    promise: Promise::Data,
+    severity: 2,
+    evidence: Evidence::Resource,
+    recorded: Recorded::Never,
     check,
 };
 

@@ -17,7 +17,7 @@ use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Role, What};
 
 use super::findings::{between, cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -26,6 +26,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "honest-validity",
     number: "I8",
     property: "the deadline that a grant advertises is not after the instant when another client could be granted",
+    promise: Promise::Deadlines,
+    severity: 9,
+    evidence: Evidence::Records,
+    recorded: Recorded::Never,
     check,
 };
 

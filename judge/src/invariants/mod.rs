@@ -27,7 +27,7 @@ pub mod token_order;
 pub mod truthful_answers;
 
 pub use findings::between;
-pub use invariant::Invariant;
+pub use invariant::{Evidence, Invariant, Promise, Recorded};
 
 /// All invariants, by number.
 pub const ALL: &[Invariant] = &[
@@ -46,6 +46,38 @@ pub const ALL: &[Invariant] = &[
 
 /// The invariant of this name.
 #[must_use]
-pub fn named(name: &str) -> Option<&'static Invariant> {
+pub fn find(name: &str) -> Option<&'static Invariant> {
     ALL.iter().find(|invariant| invariant.name == name)
+}
+
+/// The names of the invariants about a promise.
+pub fn about(promise: Promise) -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter(move |invariant| invariant.promise == promise).map(|invariant| invariant.name)
+}
+
+/// True if the invariant of this name is about a promise.
+#[must_use]
+pub fn is_about(name: &str, promise: Promise) -> bool {
+    find(name).is_some_and(|invariant| invariant.promise == promise)
+}
+
+/// The place of an invariant in the order of severity, the most severe first; a name that is none comes last.
+#[must_use]
+pub fn severity(name: &str) -> u8 {
+    find(name).map_or(u8::MAX, |invariant| invariant.severity)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_severity_is_there_once_and_no_name_is_less_severe_than_all() {
+        let severities: BTreeSet<u8> = ALL.iter().map(|invariant| invariant.severity).collect();
+        assert_eq!(severities.len(), ALL.len());
+        assert!(severity("no such invariant") > *severities.last().expect("there are some"));
+        assert_eq!(about(Promise::Data).collect::<Vec<_>>(), ["effective-exclusion", "no-lost-update"]);
+    }
 }

@@ -15,7 +15,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Belief, Exclusion};
 
 use super::findings::{between, cite, in_order, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -24,6 +24,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "mutual-exclusion",
     number: "I1",
     property: "two holders never believe at the same time that they hold the same lock",
+    promise: Promise::Holders,
+    severity: 6,
+    evidence: Evidence::Clients,
+    recorded: Recorded::ByIntervals,
     check,
 };
 

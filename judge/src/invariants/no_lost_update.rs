@@ -14,7 +14,7 @@ use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, HostInfo, Role, What};
 
 use super::findings::{cite, judged, were};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Discarded, History, Operation, OperationKind};
 use crate::outcome::{Finding, Outcome};
 
@@ -23,6 +23,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "no-lost-update",
     number: "I7",
     property: "every acknowledged change is in the final value, and never more is sold than there was",
+    promise: Promise::Data,
+    severity: 1,
+    evidence: Evidence::Resource,
+    recorded: Recorded::OfResource("several may change it at once"),
     check,
 };
 

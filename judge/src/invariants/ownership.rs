@@ -17,7 +17,7 @@ use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Role, What};
 
 use super::findings::{cite, in_order, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{History, Touch};
 use crate::outcome::{Finding, Outcome};
 
@@ -26,6 +26,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "ownership",
     number: "I4",
     property: "a lock's record is deleted, extended or created anew only by the grant that created it",
+    promise: Promise::Conduct,
+    severity: 5,
+    evidence: Evidence::Records,
+    recorded: Recorded::AsInRuns("no store noted anything"),
     check,
 };
 

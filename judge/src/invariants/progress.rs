@@ -22,7 +22,7 @@ use picklock_model::trace::{Event, Role, What};
 
 use super::blocks::{Edge, Sweep, Turn};
 use super::findings::judged;
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use super::orphaned_grants::orphaned_grants;
 use super::shared_records;
 use crate::history::{History, Section};
@@ -33,6 +33,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "progress",
     number: "I5",
     property: "while no more is broken than the design survives, some waiter gets the lock within its bound",
+    promise: Promise::Availability,
+    severity: 3,
+    evidence: Evidence::Clients,
+    recorded: Recorded::Never,
     check,
 };
 

@@ -14,7 +14,7 @@ use picklock_model::time::TrueTime;
 use picklock_model::trace::{Event, What};
 
 use super::findings::{NOTHING_REPORTED, cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -23,6 +23,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "reentrancy",
     number: "I6",
     property: "what was acquired more than once is held until it was released as often, and then it is free",
+    promise: Promise::Conduct,
+    severity: 8,
+    evidence: Evidence::Records,
+    recorded: Recorded::Never,
     check,
 };
 

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use picklock_model::ids::Token;
 
 use super::findings::{cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Operation, OperationKind, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -23,6 +23,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "token-order",
     number: "I3",
     property: "tokens strictly increase in grant order, and the holder of the latest is never refused",
+    promise: Promise::Tokens,
+    severity: 4,
+    evidence: Evidence::Clients,
+    recorded: Recorded::ByTokens,
     check,
 };
 

@@ -21,7 +21,7 @@ use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Role, What};
 
 use super::findings::{cite, judged, who};
-use super::invariant::Invariant;
+use super::invariant::{Evidence, Invariant, Promise, Recorded};
 use crate::history::{Granted, History, Record, Section};
 use crate::outcome::{Finding, Outcome};
 
@@ -30,6 +30,10 @@ pub const INVARIANT: Invariant = Invariant {
     name: "truthful-answers",
     number: "I13",
     property: "a release or a renewal that says that it took effect did, and one that says that it did not, did not",
+    promise: Promise::Conduct,
+    severity: 10,
+    evidence: Evidence::Records,
+    recorded: Recorded::Never,
     check,
 };
 

@@ -5,7 +5,7 @@ use picklock_model::trace::Belief;
 use picklock_model::trace::{Role, What};
 
 use crate::history::{History, Section};
-use crate::invariants::{Invariant, mutual_exclusion};
+use crate::invariants::{Invariant, Promise};
 use crate::outcome::{Finding, Outcome};
 
 mod fairness;
@@ -73,7 +73,7 @@ fn end(history: &History<'_>) -> TrueTime {
 
 /// The findings of mutual exclusion.
 fn overlaps_found<'a>(outcomes: &'a [(&Invariant, Outcome)]) -> &'a [Finding] {
-    let exclusion = outcomes.iter().find(|(invariant, _)| invariant.name == mutual_exclusion::INVARIANT.name);
+    let exclusion = outcomes.iter().find(|(invariant, _)| invariant.promise == Promise::Holders);
     match exclusion {
         Some((_, Outcome::Violated(found))) => found,
         _ => &[],

@@ -9,7 +9,7 @@ use super::recording::Recording;
 use super::verdict::{Breach, Judgement, SHOWN, Verdict};
 use super::{as_trace, exclusion, tokens};
 use crate::history::History;
-use crate::invariants::{ALL, Invariant};
+use crate::invariants::{ALL, Invariant, Recorded};
 use crate::outcome::{Finding, Outcome};
 
 /// Says what a history violates. `uncertainty` is how far the clocks of those hosts may be off that do not say so themselves.
@@ -32,15 +32,16 @@ pub fn judge(mut recording: Recording, uncertainty: Option<Duration>) -> Result<
     };
     let mut verdicts = Vec::new();
     for invariant in ALL {
-        let verdict = match invariant.name {
-            "mutual-exclusion" => of_exclusion.clone(),
-            "token-order" => tokens::judge(&recording, &history, breach),
-            "ownership" => as_it_is(invariant, &history, breach, "no store noted anything"),
-            "no-lost-update" if !recording.has_resource() => {
+        let verdict = match invariant.recorded {
+            Recorded::ByIntervals => of_exclusion.clone(),
+            Recorded::ByTokens => tokens::judge(&recording, &history, breach),
+            Recorded::OfResource(_) if !recording.has_resource() => {
                 Verdict::NotApplicable("no resource noted anything".to_owned())
             }
-            "no-lost-update" => as_it_is(invariant, &history, breach, "several may change it at once"),
-            _ => continue,
+            Recorded::AsInRuns(otherwise) | Recorded::OfResource(otherwise) => {
+                as_it_is(invariant, &history, breach, otherwise)
+            }
+            Recorded::Never => continue,
         };
         verdicts.push((invariant.number, invariant.name, verdict));
     }

@@ -6,11 +6,11 @@
 //! found under others is named.
 
 use picklock_campaign::summary::{Cell, Summary};
-use picklock_judge::invariants::{mutual_exclusion, token_order};
+use picklock_judge::invariants::{Promise, about, is_about};
 
 use super::shared::{Shared, was_run};
 use crate::matrix::statistics::clean_bound;
-use crate::matrix::verdict::{self, Mark, OF_DATA};
+use crate::matrix::verdict::{self, Mark};
 use crate::page::layout::distinct;
 use crate::page::numbers::{percent, percent_up, plural};
 
@@ -101,13 +101,11 @@ fn judge<'a>(summary: &'a Summary, shared: &Shared<'_>, design: &'a str) -> (Sco
         protects,
         why: found.why(protects),
         conclusive: found.conclusive,
-        harmed: OF_DATA.into_iter().map(|name| found.runs(name)).max().unwrap_or(0),
-        held: found.runs(HELD),
+        harmed: about(Promise::Data).map(|name| found.runs(name)).max().unwrap_or(0),
+        held: found.held(),
     };
     (Score { protects, rates }, ranked)
 }
-
-const HELD: &str = mutual_exclusion::INVARIANT.name;
 
 /// The findings about a design.
 struct Found<'a> {
@@ -134,19 +132,35 @@ impl<'a> Found<'a> {
     }
 
     fn rate(&self, invariant: &str) -> f64 {
-        self.runs(invariant) as f64 / self.conclusive.max(1) as f64
+        self.share(self.runs(invariant))
     }
 
+    fn share(&self, runs: u64) -> f64 {
+        runs as f64 / self.conclusive.max(1) as f64
+    }
+
+    /// The runs with two holders.
+    fn held(&self) -> u64 {
+        about(Promise::Holders).map(|name| self.runs(name)).max().unwrap_or(0)
+    }
+
+    /// The highest rates of harmed data, of two holders, and of other violations.
     fn rates(&self) -> [f64; 3] {
-        let most = |names: &[&str]| names.iter().map(|name| self.rate(name)).fold(0.0, f64::max);
-        let rest = distinct(self.cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
-        let rest: Vec<&str> =
-            rest.into_iter().filter(|name| *name != HELD && !verdict::is_of_data(name)).collect();
-        [most(&OF_DATA), self.rate(HELD), most(&rest)]
+        let found = distinct(self.cells.iter().flat_map(|cell| cell.violations.keys()).map(String::as_str));
+        let most = |meant: fn(&str) -> bool| {
+            let meant = found.iter().filter(|name| meant(name));
+            meant.map(|name| self.rate(name)).fold(0.0, f64::max)
+        };
+        let two_hold = |name: &str| is_about(name, Promise::Holders);
+        [
+            most(verdict::is_of_data),
+            most(two_hold),
+            most(|name| !verdict::is_of_data(name) && !is_about(name, Promise::Holders)),
+        ]
     }
 
     fn protects(&self) -> Protects {
-        if OF_DATA.into_iter().any(|name| self.runs(name) > 0) || !self.elsewhere.is_empty() {
+        if about(Promise::Data).any(|name| self.runs(name) > 0) || !self.elsewhere.is_empty() {
             Protects::No
         } else if self.cells.iter().all(|cell| Mark::of(cell) == Mark::Inconclusive) {
             Protects::Untested
@@ -164,7 +178,7 @@ impl<'a> Found<'a> {
     }
 
     fn how_it_harms(&self) -> String {
-        let broken = OF_DATA.into_iter().filter(|name| self.runs(name) > 0);
+        let broken = about(Promise::Data).filter(|name| self.runs(name) > 0);
         let broken: Vec<String> =
             broken.map(|name| format!("{name} broken in {}", percent(self.rate(name)))).collect();
         let here = format!("{} of {} {}", broken.join(", "), self.conclusive, plural(self.conclusive, "run"));
@@ -176,9 +190,9 @@ impl<'a> Found<'a> {
     }
 
     fn how_it_is_kept(&self) -> String {
-        let (none, held) = (self.unchanged(), percent(self.rate(HELD)));
-        let fenced = self.cells.iter().any(|cell| applies(cell, token_order::INVARIANT.name));
-        match (self.runs(HELD) > 0, fenced) {
+        let (none, held) = (self.unchanged(), percent(self.share(self.held())));
+        let fenced = self.cells.iter().any(|cell| about(Promise::Tokens).any(|name| applies(cell, name)));
+        match (self.held() > 0, fenced) {
             (false, _) => none,
             (true, true) => {
                 format!(

@@ -236,7 +236,7 @@ mod tests {
         };
         let signature = Signature {
             fault: "pause".to_owned(),
-            backwards: false,
+            backwards: None,
             role: Role::Client,
             phase: Phase::Release,
             access,

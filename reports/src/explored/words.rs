@@ -20,10 +20,10 @@ pub(super) fn whom(signature: &Signature) -> String {
         Role::Proxy => "a pooler",
         Role::Renewer => "a renewal service",
     };
-    let way = match (signature.fault.as_str(), signature.backwards) {
-        ("clock-step", true) => " backwards",
-        ("clock-step", false) => " forwards",
-        _ => "",
+    let way = match signature.backwards {
+        Some(true) => " backwards",
+        Some(false) => " forwards",
+        None => "",
     };
     let phase = match signature.phase {
         Phase::Idle => "",

@@ -4,7 +4,7 @@
 //! lock that nobody could acquire in time, which is an outage; then any other violation.
 
 use picklock_campaign::summary::{Cell, Judged, Violation};
-use picklock_judge::invariants::{effective_exclusion, mutual_exclusion, no_lost_update, progress};
+use picklock_judge::invariants::{Promise, about, is_about};
 
 /// The mark of a cell, the most informative first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ impl Mark {
             Mark::NotApplicable
         } else if harms_data(cell) {
             Mark::Harmed
-        } else if was_found(cell, progress::INVARIANT.name) {
+        } else if blocks(cell) {
             Mark::Blocked
         } else if !cell.violations.is_empty() {
             Mark::Violated
@@ -100,7 +100,7 @@ pub(crate) fn worst_violation(cell: &Cell) -> Option<&Violation> {
     let mark = Mark::of(cell);
     let is_meant = |name: &str| match mark {
         Mark::Harmed => is_of_data(name),
-        Mark::Blocked => name == progress::INVARIANT.name,
+        Mark::Blocked => is_about(name, Promise::Availability),
         _ => true,
     };
     let meant = cell.violations.iter().filter(|(name, _)| is_meant(name));
@@ -154,20 +154,21 @@ pub(crate) fn decided(cell: &Cell) -> u64 {
 /// The properties that a lock is for, as far as they apply: one holder at a time, data that is not harmed (by that of its two invariants
 /// which more runs decided), and progress.
 pub(super) fn meant(cell: &Cell) -> Vec<(&str, &Judged)> {
-    let counted = |name: &&str| cell.invariants.get_key_value(*name);
-    let of_data = OF_DATA.iter().filter_map(counted).max_by_key(|(_, judged)| judged.decided);
-    let others = [mutual_exclusion::INVARIANT.name, progress::INVARIANT.name];
-    let all = others.iter().filter_map(counted).chain(of_data);
+    let counted = |promise| about(promise).filter_map(|name| cell.invariants.get_key_value(name));
+    let of_data = counted(Promise::Data).max_by_key(|(_, judged)| judged.decided);
+    let all = counted(Promise::Holders).chain(counted(Promise::Availability)).chain(of_data);
     all.map(|(name, judged)| (name.as_str(), judged)).collect()
 }
 
-/// The invariants that judge what became of the data: that no stale change was applied, and that none was lost. The others judge
-/// how the lock behaved, which harms nobody as long as the resource refuses what comes late.
-pub(crate) const OF_DATA: [&str; 2] = [effective_exclusion::INVARIANT.name, no_lost_update::INVARIANT.name];
-
-/// True if an invariant judges the data.
+/// True if an invariant judges the data: that no stale change was applied, and that none was lost. The others judge how the lock behaved,
+/// which harms nobody as long as the resource refuses what comes late.
 pub(crate) fn is_of_data(invariant: &str) -> bool {
-    OF_DATA.contains(&invariant)
+    is_about(invariant, Promise::Data)
+}
+
+/// True if in some run of the cell nobody could acquire the lock in time.
+fn blocks(cell: &Cell) -> bool {
+    cell.violations.keys().any(|invariant| is_about(invariant, Promise::Availability))
 }
 
 /// True if some run of the cell harmed the data.
@@ -227,13 +228,13 @@ mod tests {
         let cell = |name: &str, decided, undecided| {
             let enough = Judged { decided: 90, ..Judged::default() };
             let mut invariants: std::collections::BTreeMap<String, Judged> =
-                [mutual_exclusion::INVARIANT.name, OF_DATA[0], OF_DATA[1], progress::INVARIANT.name]
+                ["mutual-exclusion", "effective-exclusion", "no-lost-update", "progress"]
                     .map(|name| (name.to_owned(), enough.clone()))
                     .into();
             invariants.insert(name.to_owned(), Judged { decided, undecided, ..Judged::default() });
             Cell { runs: 100, hit_lock: 100, invariants, ..Cell::default() }
         };
-        for name in [mutual_exclusion::INVARIANT.name, progress::INVARIANT.name] {
+        for name in ["mutual-exclusion", "progress"] {
             assert_eq!(Mark::of(&cell(name, 10, 10)), Mark::Holds);
             assert_eq!(decided(&cell(name, 10, 10)), 10);
             assert_eq!(Mark::of(&cell(name, 9, 0)), Mark::Inconclusive);
@@ -242,7 +243,7 @@ mod tests {
             assert!(matches!(doubt(&cell(name, 9, 21)), Some(Doubt::Undecided(..))));
         }
         // Of the two that judge the data one is enough, and what else was not asked is no doubt.
-        assert_eq!(Mark::of(&cell(OF_DATA[0], 0, 0)), Mark::Holds);
+        assert_eq!(Mark::of(&cell("effective-exclusion", 0, 0)), Mark::Holds);
         assert_eq!(Mark::of(&cell("token-order", 0, 0)), Mark::Holds);
     }
 }

@@ -10,7 +10,7 @@ use crate::page::numbers;
 use crate::page::paint::Ink;
 
 use super::mark::{Doubt, decided, doubt, meant, risks_too_little};
-pub(crate) use super::mark::{Mark, OF_DATA, conclusive, harms_data, is_of_data};
+pub(crate) use super::mark::{Mark, conclusive, harms_data, is_of_data};
 
 /// The result of a cell, compared with the expectation file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_campaign::story::{Breach, Part, Story};
 use picklock_judge::history::{History, Record};
-use picklock_judge::invariants::{honest_validity, progress};
+use picklock_judge::invariants::{Promise, is_about};
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId};
 use picklock_model::trace::{Event, Role, What};
@@ -33,7 +33,7 @@ pub(crate) fn chain(story: &Story, breach: &Breach) -> Vec<usize> {
     }
     chain.blows(if chain.is_block() { chain.events.len() } else { end }, &mut links);
     // Of a deadline it is cited what freed the lock by then, and what blocks is what was not ended.
-    if breach.invariant != honest_validity::INVARIANT.name && !chain.is_block() {
+    if !is_about(&breach.invariant, Promise::Deadlines) && !chain.is_block() {
         chain.ended_records(end, &mut links);
     }
     chain.touched(&mut links);
@@ -103,7 +103,7 @@ impl<'a> Chain<'a> {
 
     /// A block goes on after the last thing that anybody did.
     fn is_block(&self) -> bool {
-        self.breach.invariant == progress::INVARIANT.name
+        is_about(&self.breach.invariant, Promise::Availability)
     }
 
     fn place(&self, id: EventId) -> Option<usize> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use picklock_campaign::story::{Ablation, Elsewhere, Part, Story, Without};
-use picklock_judge::invariants::token_order;
+use picklock_judge::invariants::{Promise, is_about};
 use picklock_model::ids::EventId;
 use picklock_model::trace::{Event, What};
 
@@ -112,7 +112,7 @@ pub(crate) fn causes(story: &Story, links: &[usize]) -> Vec<(String, String)> {
 
 /// The tokens with which stores answered requests that made a record; none where the story is not about tokens.
 fn tokens(story: &Story) -> BTreeMap<EventId, String> {
-    if !story.invariants().any(|name| name == token_order::INVARIANT.name) {
+    if !story.invariants().any(|name| is_about(name, Promise::Tokens)) {
         return BTreeMap::new();
     }
     let events = &story.trace.events;

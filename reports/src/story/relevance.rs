@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_campaign::story::Story;
 use picklock_judge::history::History;
-use picklock_judge::invariants::progress;
+use picklock_judge::invariants::{Promise, is_about};
 use picklock_judge::outcome::Finding;
 use picklock_model::ids::{EventId, GrantId, HostId, Key};
 use picklock_model::time::TrueTime;
@@ -299,7 +299,7 @@ fn window(
 ) -> (usize, usize) {
     let events = story.trace.events.as_slice();
     let end = events.len().saturating_sub(1);
-    let blocked = story.breaches.iter().any(|breach| breach.invariant == progress::INVARIANT.name);
+    let blocked = story.breaches.iter().any(|breach| is_about(&breach.invariant, Promise::Availability));
     let beliefs = grants.iter().filter_map(|grant| spans::belief(spans, *grant));
     let beliefs_end = beliefs.map(|span| span.last.unwrap_or(end)).max();
     let cited_end = events.iter().rposition(|event| cited.contains(&event.id));

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use picklock_campaign::story::Story;
 use picklock_judge::history::History;
-use picklock_judge::invariants::progress;
+use picklock_judge::invariants::{Promise, is_about};
 use picklock_model::ids::{EventId, GrantId, HostId};
 use picklock_model::trace::{Event, Role, Trace, What};
 
@@ -280,7 +280,7 @@ fn marks(story: &Story) -> BTreeMap<EventId, &'static str> {
     let sections = sections.map(|at| &history.sections[at]);
     let held: Vec<_> = sections.filter_map(|section| Some((section, section.grant.as_ref()?))).collect();
     // A block is about nobody's grant: what ended it, if anything did, is marked as a proof.
-    if story.breaches.first().is_some_and(|breach| breach.invariant == progress::INVARIANT.name) {
+    if story.breaches.first().is_some_and(|breach| is_about(&breach.invariant, Promise::Availability)) {
         return BTreeMap::new();
     }
     if let [(_, grant)] = held.as_slice() {

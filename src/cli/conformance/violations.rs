@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use picklock_campaign::check;
 use picklock_campaign::confirmation::Confirmation;
-use picklock_campaign::counterexamples::{is_open_on_real_servers, most_serious_first};
+use picklock_campaign::counterexamples::is_open_on_real_servers;
 use picklock_campaign::shrink;
 use picklock_campaign::summary::Confirmed;
+use picklock_judge::invariants::severity;
 use picklock_model::plan::Plan;
 use picklock_model::seed::Seed;
 use picklock_programs::servers;
@@ -90,7 +91,7 @@ impl Cell<'_> {
         let all = left.len();
         left.retain(|name| !is_open_on_real_servers(&self.design, name));
         totals.of_records += (all - left.len()) as u32;
-        most_serious_first(&mut left);
+        left.sort_by_key(|name| severity(name));
         let mut shaky = Vec::new();
         while let Some(hardest) = left.first().cloned() {
             let small = shrink::shrink(Engine::Event, &self.design, plan, &hardest);
