@@ -33,7 +33,7 @@ pub(super) const FAULT: Fault = Fault {
     at_sites: &[],
     own_action: None,
     hits: Hits::Hosts,
-    lasts: lasts,
+    lasts,
     served: &[],
 };
 

@@ -58,7 +58,7 @@ pub(super) const FAULT: Fault = Fault {
     }],
     own_action: None,
     hits: Hits::Hosts,
-    lasts: lasts,
+    lasts,
     served: &[],
 };
 
