@@ -245,7 +245,7 @@ impl<'h, 't> Sweep<'h, 't> {
             match silence.filter(|silence| block.until.since(silence.until()) <= block.terms.bound) {
                 // As soon as it was noticed somebody got it.
                 Some(_) if block.got => {}
-                Some(silence) => *open = Some(hidden(self.history, &silence, block.terms.bound)),
+                Some(silence) => *open = Some(hidden(self.history, &silence, block)),
                 None => findings.extend(self.blocked(block)),
             }
         }
@@ -334,15 +334,21 @@ impl<'h, 't> Sweep<'h, 't> {
 const LONGER: &str = "`--set decide=SPAN` lets the run go on for longer";
 
 /// Why nothing is known of a block while a session is silent, and the setting that decides it.
-fn hidden(history: &History<'_>, silence: &Silence<'_>, bound: Duration) -> String {
+fn hidden(history: &History<'_>, silence: &Silence<'_>, block: &Block<'_>) -> String {
     let notices = if silence.of_client {
         "the server notices the silent session"
     } else {
         "the client notices the silent server"
     };
     let (seconds, happened) = (silence.span.as_secs_f64(), history.silence(silence));
-    let enough = (silence.span + 2 * bound).as_secs_f64().ceil();
-    format!("blocked until {notices}: {seconds} s at most ({happened}); `--set decide={enough}s` decides it")
+    // The fresh client at the end waits for a silent session to be noticed, and not for a silent server.
+    let remedy = if silence.of_client || block.until == history.trace.end {
+        let enough = (silence.span + 2 * block.terms.bound).as_secs_f64().ceil();
+        format!("`--set decide={enough}s` decides it")
+    } else {
+        "no client waited for longer".to_owned()
+    };
+    format!("blocked until {notices}: {seconds} s at most ({happened}); {remedy}")
 }
 
 impl Sweep<'_, '_> {

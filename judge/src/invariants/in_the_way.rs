@@ -401,7 +401,11 @@ fn end<'t>(section: &Section<'t>) -> Option<&'t Event> {
 
 /// How a section ended whose record is still there.
 fn fate(section: &Section<'_>) -> String {
-    let Some(end) = end(section) else { return "which has not let go".to_owned() };
+    let Some(end) = end(section) else {
+        let still =
+            if section.grant.is_some() { "which has not let go" } else { "which still waits for the lock" };
+        return still.to_owned();
+    };
     let how = match &end.what {
         What::Crashed { .. } if section.grant.is_some() => "which died holding it".to_owned(),
         What::Crashed { .. } => "which died asking for it".to_owned(),

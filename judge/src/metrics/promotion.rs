@@ -24,7 +24,10 @@ pub(super) fn of(history: &History<'_>) -> Promotions {
             // Of a lock that another group keeps this member knows nothing.
             if of_grant.iter().any(|record| are_of_one_group(history, record.created.host, event.host)) {
                 all.under_a_grant = true;
-                all.lacking |= !of_grant.iter().any(|record| {
+                // A copy of all data names no owner.
+                let copies =
+                    history.records.iter().filter(known).filter(|record| record.created.grant.is_none());
+                all.lacking |= !of_grant.into_iter().chain(copies).any(|record| {
                     record.created.host == event.host && record.ended.is_none_or(|ended| ended.at > event.at)
                 });
             }

@@ -176,7 +176,12 @@ pub(crate) fn effects(cell: &Cell) -> String {
         })
         .collect();
     if !each.is_empty() {
-        each.push(format!("hit a live acquire or grant in {}", cell.hit_lock));
+        let effective = cell.took_effect.values().sum::<u64>();
+        each.push(match cell.hit_lock > effective {
+            // Runs for which no fault was drawn count if two clients wanted the lock.
+            true => format!("{} put the lock to the test, with or without a fault", cell.hit_lock),
+            false => format!("hit a live acquire or grant in {}", cell.hit_lock),
+        });
     }
     each.join(", ")
 }

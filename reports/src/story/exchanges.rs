@@ -308,6 +308,10 @@ fn setup(asked: &str, said: &str) -> Option<Vec<&'static str>> {
 }
 
 fn setup_command(command: &str, said: &str) -> Option<&'static str> {
+    // That of a session of ZooKeeper keeps the session, and its records, alive.
+    if command == "ping" {
+        return None;
+    }
     let upper = command.to_uppercase();
     let is = |name: &str| upper == name || upper.starts_with(&format!("{name} "));
     // In SQL it is a query. That of a number is the check of a connection there, and the choice of a database in Redis.

@@ -179,9 +179,11 @@ impl<'a> Teller<'a> {
             format!("{who} got {what}{mode} at {got}")
         };
         let words = match grant.belief_end {
-            _ if grant.believed_until <= got => {
+            None if grant.believed_until <= got => format!("{begin}, when the run ended."),
+            Some(event) if grant.believed_until <= got && event.id == grant.acquired.id => {
                 format!("{begin}, when its deadline had passed, and never believed in it.")
             }
+            Some(_) if grant.believed_until <= got => format!("{begin} and gave it up at once."),
             None => format!(
                 "{begin} and believed that it held it until the run ended at {}.",
                 grant.believed_until

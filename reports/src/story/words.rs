@@ -102,8 +102,16 @@ impl<'a> Names<'a> {
             |record: &&Record<'_>| record.created.host == promoted.host && record.created.at <= promoted.at;
         let here: BTreeSet<_> =
             history.records.iter().filter(had).map(|record| (record.key, record.created.grant)).collect();
-        let lacks =
-            kept().filter(|record| record.on_store && !here.contains(&(record.key, record.created.grant)));
+        // A copy of all data names no owner.
+        let copied: BTreeSet<_> = kept()
+            .filter(had)
+            .filter(|record| record.created.grant.is_none())
+            .map(|record| record.key)
+            .collect();
+        let lacks = kept().filter(|record| {
+            let is_here = here.contains(&(record.key, record.created.grant)) || copied.contains(&record.key);
+            record.on_store && !is_here
+        });
         let grants = lacks.filter_map(|record| record.created.grant);
         grants.filter(|grant| !self.shares_connection(grant.client)).collect()
     }

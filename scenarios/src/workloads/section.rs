@@ -75,6 +75,10 @@ async fn client(context: ClientContext, kind: Kind) {
         task.carry_out(section).await;
     }
     task.recorder.finished();
+    if task.recorder.is_past_the_horizon() {
+        // The run goes on to decide a block: the process lives on, and so do the sessions by which it may block others.
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Lets an autonomous client have the rounds that are left, one for each of the plan's sections.

@@ -52,7 +52,8 @@ impl Bound {
         Terms {
             survives: self.survives,
             bound: self.progress + self.detour,
-            silence: self.silent_client.max(self.silent_store),
+            silent_client: self.silent_client,
+            silent_store: self.silent_store,
             decide: self.decide,
         }
     }

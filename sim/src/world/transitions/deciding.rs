@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use picklock_model::ids::{HostId, Key};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Event, Extent, HostInfo, What};
+use picklock_model::trace::{Event, Extent, HostInfo, Role, What};
 
 use crate::world::state::State;
 
@@ -95,8 +95,12 @@ impl State {
         let decided = |since: TrueTime| since.max(disturbed) + bound + MILLISECOND;
         let Some(decided) = free.values().map(|since| decided(*since)).max() else { return false };
         // A session that is silent may be in the way until its server notices.
-        let silent = past.filter(|event| !terms.silence.is_zero() && is_silence(&event.what));
-        let noticed = silent.map(|event| event.at + terms.silence + bound).max();
+        let span = |event: &Event| match hosts[usize::from(event.host.0)].role {
+            Role::Client => terms.silent_client,
+            _ => terms.silent_store,
+        };
+        let silent = past.filter(|event| is_silence(&event.what) && !span(event).is_zero());
+        let noticed = silent.map(|event| event.at + span(event) + bound).max();
         if noticed.is_some_and(|at| at > last) {
             return false;
         }
