@@ -31,6 +31,13 @@ fn a_split_leaves_the_leader_with_one_client() {
 }
 
 #[test]
+fn a_client_that_may_block_others_lives_on_while_a_run_is_decided() {
+    // A key without an owner that takes it up: with the process that has the session it would go at the horizon, and with it the block.
+    let cell = Cell::of(&design("etcd"), scenario("node-restart", &[])).unwrap();
+    assert!(cell.run(Engine::Event, 44).violates("progress"));
+}
+
+#[test]
 fn a_leader_that_stands_still_is_replaced_and_no_data_is_harmed() {
     let settings = ["failover.how=pause", "failover.for=2 x ttl"];
     let cell = Cell::of(&design("etcd"), scenario("failover", &settings)).unwrap();

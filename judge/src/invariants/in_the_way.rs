@@ -449,6 +449,14 @@ mod tests {
     }
 
     #[test]
+    fn a_record_of_a_client_that_still_waits_says_so() {
+        let trace = Script::new().at(5).waits(C1).at(10).creates(C1, NODE_1).at(20).waits(B1).trace();
+        let history = History::of(&trace);
+        let section = history.place_of(C1).map(|at| &history.sections[at]).expect("it waits");
+        assert_eq!(fate(section), "which still waits for the lock");
+    }
+
+    #[test]
     fn a_record_on_a_dead_host_is_not_in_the_way() {
         let down = |host: HostId| copied().at(20).crashes(CLIENT_1).at(21).crashes(host);
         let script = || down(NODE_1).crashes(NODE_2).crashes(NODE_3);

@@ -48,6 +48,8 @@ fn are_of_one_group(history: &History<'_>, one: HostId, other: HostId) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use picklock_model::ids::Key;
+
     use super::*;
     use crate::invariants::testing::*;
 
@@ -66,6 +68,9 @@ mod tests {
         let both = |lacking| Promotions { under_a_grant: true, lacking };
         assert_eq!(promotions(promotes(held())), both(true));
         assert_eq!(promotions(promotes(copied)), both(false));
+        // A full copy of the data names no owner.
+        let whole = held().at(6).event(REPLICA, None, What::Created { key: Key::new("stock") });
+        assert_eq!(promotions(promotes(whole)), both(false));
         let released = held().at(20).releasing(A1).released(A1);
         assert_eq!(promotions(promotes(released)), Promotions::default());
         assert_eq!(promotions(held()), Promotions::default());
