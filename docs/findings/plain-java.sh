@@ -55,6 +55,7 @@ program() {
         mkdir -p "$patched"
         # shellcheck disable=SC2086 # several names
         unzip -q "$sources" $files -d "$patched"
+        # shellcheck disable=SC2086 # several names
         (cd "$patched" && sed -i 's/\r$//' $files) # some published sources have the line ends of Windows
         patch -s -d "$patched" -p1 <"$here/fixed.patch"
         # shellcheck disable=SC2086 # several names
