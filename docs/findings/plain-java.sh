@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2086,SC2154 # the variables of plain.sh, and several names in one
 # Sourced after plain.sh by the reproductions in Java: packages from Maven Central, and a program of one file.
 
 need java openjdk-17-jdk-headless
@@ -53,12 +53,9 @@ program() {
         files=$(sed -n 's|^+++ b/\([^[:space:]]*\).*|\1|p' "$here/fixed.patch")
         rm -rf "$patched"
         mkdir -p "$patched"
-        # shellcheck disable=SC2086 # several names
         unzip -q "$sources" $files -d "$patched"
-        # shellcheck disable=SC2086 # several names
         (cd "$patched" && sed -i 's/\r$//' $files) # some published sources have the line ends of Windows
         patch -s -d "$patched" -p1 <"$here/fixed.patch"
-        # shellcheck disable=SC2086 # several names
         (cd "$patched" && javac -nowarn -proc:none -cp "$path" -d "$classes" $files) 2>"$work/javac.log" || { cat "$work/javac.log"; exit 1; }
     fi
     javac -nowarn -cp "$classes:$path" -d "$classes" "$here/$class.java"
