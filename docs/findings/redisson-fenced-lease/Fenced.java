@@ -1,4 +1,4 @@
-// Redisson's fenced lock, asked for with a lease. With `try` by the method that takes a time to wait as well.
+// Redisson's fenced lock, acquired with a lease. With `try` the method has a time to wait as well.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-// Redisson's multi-lock of a group, of one value, asked for a lease. With `plain` it is a plain lock.
+// Redisson's multi-lock of a group, of one value, acquired with a lease. With `plain` it is a plain lock.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.List;

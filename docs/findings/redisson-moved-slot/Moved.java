@@ -1,5 +1,5 @@
-// Redisson's lock on Redis Cluster, asked by picklock; the first argument says which: lock, or spin, which subscribes to nothing.
-// The client asks every second where the slots are, in place of every five: runs are shorter.
+// Redisson's lock on Redis Cluster. The first argument is `lock`, or `spin` for the lock that subscribes to nothing.
+// The client reads the slots every second instead of every five seconds, for shorter runs.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-// Redisson's multi-lock of two locks of one store, asked for a lease in seconds. With `milliseconds` in milliseconds.
+// Redisson's multi-lock of two locks of one store, acquired with a lease in seconds. With `milliseconds` the lease is in milliseconds.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;

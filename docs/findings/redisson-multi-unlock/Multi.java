@@ -1,4 +1,4 @@
-// Redisson's multi-lock of one lock on each of several stores, renewed by the watchdog. With `each` the caller gives back each lock by itself.
+// Redisson's multi-lock of one lock on each of several stores, renewed by the watchdog. With `each` the caller releases each lock.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-// Redisson's write lock, within which the read lock is taken and given back, asked by picklock. With `alone` it is not.
+// Redisson's write lock. The client acquires and releases the read lock within it. With `alone` it does not.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-// Redisson's spin lock, asked for a short lease at first and then without one. With `fresh` the second request is made on an object of its own.
+// Redisson's spin lock, acquired with a short lease at first and then without one. With `fresh` the second call uses another lock object.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.HashMap;
