@@ -53,15 +53,15 @@ func main() {
 
 	if len(os.Args) > 2 {
 		a := mutex("SET", 600*time.Millisecond, 500*time.Millisecond)
-		fmt.Println(a.Lock())
+		fmt.Println("A: Lock() returned", a.Lock())
 		fmt.Printf("%.2f s: A, whose first SET was 0.60 s late, has acquired the free lock\n", since(time.Now()))
 		return
 	}
 	other.Lock()
 	a, b := mutex("EVALSHA", time.Second, 10*time.Millisecond), mutex("", 0, 10*time.Millisecond)
 	time.AfterFunc(150*time.Millisecond, func() { other.Unlock() })
-	fmt.Println(a.Lock())
+	fmt.Println("A: Lock() returned", a.Lock())
 	fmt.Printf("%.2f s: A has acquired the lock, valid until %.2f s\n", since(time.Now()), since(a.Until()))
-	fmt.Println(b.Lock())
+	fmt.Println("B: Lock() returned", b.Lock())
 	fmt.Printf("%.2f s: B has acquired the lock, A holds it as well: %t\n", since(time.Now()), time.Now().Before(a.Until()))
 }
