@@ -77,4 +77,6 @@ func main() {
 	for _, result := range results {
 		fmt.Print(<-result)
 	}
+	keys := goredislib.NewClient(&goredislib.Options{Addr: os.Args[2]}).Exists(context.Background(), "redigo, lease of 2 s").Val()
+	fmt.Printf("redigo, lease of 2 s: keys on a running server: %d\n", keys)
 }
