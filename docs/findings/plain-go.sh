@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced after plain.sh: a Go program in $work with pinned modules, and a patched copy of one of them for `--fixed`.
 
 # builds MODULE MODULE@VERSION...: builds $program from main.go, and prints the versions. With `--fixed` MODULE is a copy with fixed.patch.

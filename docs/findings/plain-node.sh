@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced after plain.sh: the packages of package.json in $program, and a patched copy of one of them for `--fixed`.
 
 # installs PACKAGE: installs the packages of package.json, and prints the versions. With `--fixed` it applies fixed.patch to PACKAGE.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # Sourced after plain.sh: a virtual environment in $work with the packages of $packages, and a patched copy of one of them for `--fixed`.
 
 # installs PACKAGE==VERSION...: prepares $python, and prints the versions. With `--fixed` it applies fixed.patch to the published sources.
