@@ -24,8 +24,10 @@ pub struct Bug {
     pub store: String,
     /// The bug, in one sentence.
     pub summary: String,
-    /// The address of the thread in which it was reported or fixed.
-    pub thread: String,
+    /// The address of the issue or the pull request in which it was reported or fixed.
+    pub thread: Option<String>,
+    /// The address of the source file that has it, where no thread describes it.
+    pub source: Option<String>,
     /// The registry that has the package.
     pub registry: Registry,
     /// The package, as the registry names it.
@@ -170,6 +172,11 @@ pub enum BugError {
     /// There is nothing to compare the affected version with.
     #[error("{0}/bug.toml: give `fixed`, or `control` where no version is free of the bug, and not both")]
     Twin(String),
+    /// Nothing says where the bug is described.
+    #[error(
+        "{0}/bug.toml: give `thread`, the address of an issue or a pull request, or `source`, the address of a source file, and not both"
+    )]
+    Link(String),
 }
 
 impl From<Refused> for BugError {
@@ -190,9 +197,17 @@ impl Bug {
         })?;
         if bug.fixed.is_some() == bug.control.is_some() {
             Err(BugError::Twin(folder.to_owned()))
+        } else if bug.thread.is_some() == bug.source.is_some() {
+            Err(BugError::Link(folder.to_owned()))
         } else {
             Ok(bug)
         }
+    }
+
+    /// The address of its thread, or of its source file.
+    #[must_use]
+    pub fn link(&self) -> &str {
+        self.thread.as_deref().or(self.source.as_deref()).unwrap_or_default()
     }
 
     /// The versions that are fetched, with their fields.

@@ -187,7 +187,7 @@ pub const EXHIBITS: &[Exhibit] = &[
     exhibit!("redlock-py-3", [own!("redlock-py-3", "lock.py")]),
     exhibit!("redlock-rs-20", [own!("redlock-rs-20", "adapter.rs")]),
     exhibit!("redsync-149", [REDSYNC]),
-    exhibit!("redsync-150", [REDSYNC]),
+    exhibit!("redsync-151", [REDSYNC]),
     exhibit!("redsync-186", [REDSYNC]),
     exhibit!("redsync-61", [own!("redsync-61", "main.go")]),
     exhibit!("rq-2338", [own!("rq-2338", "lock.py")]),

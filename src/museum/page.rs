@@ -48,7 +48,7 @@ pub fn listed(bugs: &[(Exhibit, Bug)]) -> String {
     ]);
     for (exhibit, bug) in bugs {
         table.row([
-            format!("[{}]({})", code(&exhibit.name), bug.thread),
+            format!("[{}]({})", code(&exhibit.name), bug.link()),
             bug.language.clone(),
             bug.store.clone(),
             escape(&format!("{} {}", bug.library, bug.affected.version)),
@@ -117,7 +117,8 @@ fn twin(bug: &Bug) -> String {
 fn description(exhibit: &Exhibit, bug: &Bug) -> Value {
     json!({
         "name": exhibit.name, "library": bug.library, "language": bug.language, "store": bug.store,
-        "summary": bug.summary, "thread": bug.thread, "registry": bug.registry.name(), "package": bug.package,
+        "summary": bug.summary, "thread": bug.thread, "source": bug.source,
+        "registry": bug.registry.name(), "package": bug.package,
         "affected_version": bug.affected.version, "fixed_version": bug.fixed.as_ref().map(|fixed| &fixed.version),
         "scenario": bug.run.scenario, "fault": bug.run.fault, "invariant": bug.run.invariant,
     })
@@ -127,7 +128,7 @@ fn description(exhibit: &Exhibit, bug: &Bug) -> Value {
 #[must_use]
 pub fn text((exhibit, bug, outcome): Row<'_>, width: usize) -> String {
     let mut page = format!("{} ({}, {})\n", exhibit.name, bug.library, bug.language);
-    page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.thread), 2, width));
+    page.push_str(&paragraph(&format!("{} [{}]", bug.summary, bug.link()), 2, width));
     match outcome {
         Outcome::Missing(why) => page.push_str(&paragraph(&format!("missing: {why}"), 2, width)),
         Outcome::Failed(why) => page.push_str(&paragraph(&format!("failed: {why}"), 2, width)),
@@ -210,7 +211,7 @@ pub fn markdown(rows: &[Row<'_>], strategy: Strategy) -> String {
     ]);
     for (exhibit, bug, outcome) in rows {
         let mut cells = vec![
-            format!("[{}]({})", code(&exhibit.name), bug.thread),
+            format!("[{}]({})", code(&exhibit.name), bug.link()),
             escape(&bug.library),
             bug.affected.version.clone(),
             strategy.name().to_owned(),

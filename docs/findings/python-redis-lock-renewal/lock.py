@@ -1,4 +1,4 @@
-"""python-redis-lock with automatic renewal, one Lock for each key, asked by picklock. With `anew` each acquire has a Lock of its own."""
+"""python-redis-lock with automatic renewal, one Lock for each key, driven by picklock. With `anew` each acquire has a new Lock."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""python-redis-lock with automatic renewal, asked by picklock. With `short` it waits for no longer than a lease at a time."""
+"""python-redis-lock with automatic renewal, driven by picklock. With `short` each acquire waits for one lease at most."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-// redlock, which asks until it is granted, asked by picklock. With `once` each acquire makes one attempt, and the caller asks again.
+// redlock, which retries without limit, driven by picklock. With `once` each acquire makes one attempt, and the caller repeats it.
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 import { Redlock } from '@sesamecare-oss/redlock'

@@ -1,4 +1,4 @@
-// redsync's Mutex, asked by picklock. With `once` each Lock makes one attempt, and the caller asks again.
+// redsync's Mutex, driven by picklock. With `once` each Lock makes one attempt, and the caller repeats it.
 package main
 
 import (

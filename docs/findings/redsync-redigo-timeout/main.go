@@ -1,4 +1,4 @@
-// redsync's Mutex on redigo, asked by picklock. With `short` redigo has a time-out for reads, of a twentieth of the lease.
+// redsync's Mutex on redigo, driven by picklock. With `short` redigo has a read time-out of a twentieth of the lease.
 package main
 
 import (

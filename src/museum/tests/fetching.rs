@@ -17,7 +17,7 @@ fn failing(place: &Place, tool: &str, words: &str, says: &str) {
 #[test]
 fn a_version_is_fetched_once_and_anew_when_its_folder_changes() {
     let place = Place::new();
-    let folder = place.folder("redsync-150", "mine");
+    let folder = place.folder("redsync-151", "mine");
     let fetched = place.fetch(&folder).unwrap();
     assert!(fetched[0].ends_with("cache/mine/v4.12.0"), "{fetched:?}");
     let names: Vec<_> = fs::read_dir(&fetched[0]).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -40,7 +40,7 @@ fn a_version_is_fetched_once_and_anew_when_its_folder_changes() {
 fn a_fetch_that_fails_leaves_nothing_behind() {
     let place = Place::new();
     failing(&place, "go", "mod download", "error: no network");
-    let error = place.fetch(&place.folder("redsync-150", "mine")).unwrap_err();
+    let error = place.fetch(&place.folder("redsync-151", "mine")).unwrap_err();
     assert_eq!(error.to_string(), "`go mod download` failed: error: no network");
     assert!(!error.is_refusal());
     assert_eq!(fs::read_dir(place.path("cache/mine")).unwrap().count(), 0);
@@ -55,7 +55,7 @@ fn a_checksum_that_a_tool_finds_wrong_is_a_refusal_and_nothing_is_built() {
             "--require-hashes",
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
         ),
-        ("redsync-150", "go", "mod download", "verifying x@v1.0.0: checksum mismatch"),
+        ("redsync-151", "go", "mod download", "verifying x@v1.0.0: checksum mismatch"),
         ("redlock-rs-20", "cargo", "fetch", "error: checksum for `x v1.0.0` changed between lock files"),
     ] {
         let place = Place::new();

@@ -34,8 +34,8 @@ fn names_versions_and_pins_are_those_of_the_registry() {
         ("redis-semaphore-175", "package = \"redis-semaphore\"", "package = \"--prefix\"", "`package`"),
         ("redis-semaphore-175", "version = \"5.3.1\"", "version = \"npm:victim@1.0.0\"", "`fixed.version`"),
         ("kazoo-649", "package = \"kazoo\"", "package = \"-rrequirements.txt\"", "`package`"),
-        ("redsync-150", "\"v1.9.2\"", "\"v1.9.2\\nreplace a => /b\"", "`with.github.com/gomodule/redigo`"),
-        ("redsync-150", "\"github.com/gomodule/redigo\" =", "\"x\\nreplace\" =", "`with`"),
+        ("redsync-151", "\"v1.9.2\"", "\"v1.9.2\\nreplace a => /b\"", "`with.github.com/gomodule/redigo`"),
+        ("redsync-151", "\"github.com/gomodule/redigo\" =", "\"x\\nreplace\" =", "`with`"),
         ("redisson-2172", "org.redisson:redisson", "a:b</artifactId><x>", "`package`"),
         ("rslock-extend", "version = \\\"=1.47.1\\\"", "version = \\\"1\\\"", "`with.tokio`"),
         (
@@ -61,7 +61,7 @@ fn names_versions_and_pins_are_those_of_the_registry() {
 fn an_absent_checksum_or_one_of_another_form_is_refused() {
     for (exhibit, checksum) in [
         ("kazoo-649", "2dc46de17efc02e0ef42a9d92f3bbabce6204bbcc0792a1d9211344d0b8a03b8"),
-        ("redsync-150", "h1:o9Vl8kRzVn82yaWdKDqKig/atDwvaM8exiTbvWRx4eg="),
+        ("redsync-151", "h1:o9Vl8kRzVn82yaWdKDqKig/atDwvaM8exiTbvWRx4eg="),
         ("redlock-rs-20", "ce310b27b5923ad1cd21b0e007fba6b6a9926f773099d867fb0477cc188b8aa2"),
     ] {
         for none in ["", "missing", "sha512-x", "h1:x", "ab"] {
@@ -120,11 +120,11 @@ fn names_of_files_that_a_tool_reads_as_its_settings_are_refused() {
 
 #[test]
 fn packages_are_locked_at_the_versions_of_the_description() {
-    let exhibit = named("redsync-150").unwrap();
+    let exhibit = named("redsync-151").unwrap();
     let unlocked = Exhibit { locked: None, ..exhibit.clone() };
     assert_eq!(
         error_of(&unlocked),
-        "museum/redsync-150: there is no locked.toml: write it with `picklock museum museum/redsync-150 --lock`"
+        "museum/redsync-151: there is no locked.toml: write it with `picklock museum museum/redsync-151 --lock`"
     );
     let stale = |from: &str, to: &str| {
         let text = exhibit.locked.as_ref().unwrap();

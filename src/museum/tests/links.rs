@@ -55,7 +55,7 @@ fn hidden_files_and_folders_do_not_belong_to_a_bug() {
 fn a_link_in_the_directory_for_packages_is_not_followed_and_not_removed_through() {
     for link in ["cache/mine", "cache/mine/v4.12.0"] {
         let place = Place::new();
-        let folder = place.folder("redsync-150", "mine");
+        let folder = place.folder("redsync-151", "mine");
         fs::create_dir_all(place.path(link).parent().unwrap()).unwrap();
         symlink(place.path("around/kept"), place.path(link)).unwrap();
         let around = place.around();
@@ -70,7 +70,7 @@ fn a_link_in_the_directory_for_packages_is_not_followed_and_not_removed_through(
 #[test]
 fn links_in_a_version_are_removed_and_their_targets_stay() {
     let place = Place::new();
-    let folder = place.folder("redsync-150", "mine");
+    let folder = place.folder("redsync-151", "mine");
     let fetched = place.fetch(&folder).unwrap().remove(0);
     let stamp = fs::read_to_string(fetched.join("bug.toml")).unwrap();
     // A right stamp by a link, an adapter that is a link, and a link to a directory.
@@ -91,14 +91,14 @@ fn a_directory_for_packages_may_be_the_users_own_link() {
     let place = Place::new();
     fs::create_dir(place.path("elsewhere")).unwrap();
     symlink(place.path("elsewhere"), place.path("cache")).unwrap();
-    let fetched = place.fetch(&place.folder("redsync-150", "mine")).unwrap();
+    let fetched = place.fetch(&place.folder("redsync-151", "mine")).unwrap();
     assert!(fetched[0].ends_with("elsewhere/mine/v4.12.0"), "{fetched:?}");
 }
 
 #[test]
 fn locked_packages_are_written_in_place_of_a_link() {
     let place = Place::new();
-    let folder = place.folder("redsync-150", "mine");
+    let folder = place.folder("redsync-151", "mine");
     fs::remove_file(folder.join("locked.toml")).unwrap();
     symlink(place.path("around/one"), folder.join("locked.toml")).unwrap();
     write_locked(&folder, "text").unwrap();

@@ -39,7 +39,9 @@ fn every_folder_is_listed_with_all_of_its_files_and_is_valid() {
             "{}",
             exhibit.name
         );
-        assert!(bug.thread.starts_with("https://"), "{}", exhibit.name);
+        assert!(bug.link().starts_with("https://"), "{}", exhibit.name);
+        let is_thread = ["/issues/", "/pull/"].iter().any(|part| bug.link().contains(part));
+        assert_eq!(bug.thread.is_some(), is_thread, "{}", exhibit.name);
     }
     assert!(EXHIBITS.is_sorted_by_key(|exhibit| &exhibit.name));
 }
@@ -51,6 +53,21 @@ fn a_description_without_a_fixed_version_or_a_control_is_refused() {
     assert!(error.starts_with("museum/made-up/bug.toml: give `fixed`, or `control`"), "{error}");
     let error = Bug::read("museum/made-up", &text.replace("library", "libary")).unwrap_err().to_string();
     assert!(error.contains("unknown field `libary`"), "{error}");
+}
+
+#[test]
+fn a_description_has_either_a_thread_or_a_source_file() {
+    let text = &named("node-redlock-even").unwrap().text;
+    let bug = Bug::read("museum/made-up", text).unwrap();
+    assert_eq!((bug.thread.as_deref(), bug.source.as_deref()), (None, Some(bug.link())));
+    let line = text.lines().find(|line| line.starts_with("source = ")).unwrap();
+    for other in [String::new(), format!("{line}\n{}", line.replace("source", "thread"))] {
+        let error = Bug::read("museum/made-up", &text.replace(line, &other)).unwrap_err().to_string();
+        assert!(error.starts_with("museum/made-up/bug.toml: give `thread`,"), "{error}");
+    }
+    let text = text.replace("source = ", "thread = ");
+    let bug = Bug::read("museum/made-up", &text).unwrap();
+    assert_eq!((bug.thread.as_deref(), bug.source.as_deref()), (Some(bug.link()), None));
 }
 
 #[test]

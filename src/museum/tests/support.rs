@@ -14,7 +14,7 @@ use crate::museum::{Bug, BugError, Exhibit, FetchError, Version, named};
 
 /// An exhibit of each registry. Those of npm and Maven compare files that the tools of a test do not fetch.
 pub(super) const OF_EACH: [&str; 5] =
-    ["kazoo-649", "redis-semaphore-175", "redsync-150", "redisson-2172", "redlock-rs-20"];
+    ["kazoo-649", "redis-semaphore-175", "redsync-151", "redisson-2172", "redlock-rs-20"];
 
 /// A tool that notes its words, and makes the directories and files that picklock expects of it.
 const TOOL: &str = r#"#!/bin/sh
