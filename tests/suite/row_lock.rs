@@ -108,6 +108,16 @@ fn a_holder_that_lost_its_power_is_a_stall_that_the_store_announces() {
 }
 
 #[test]
+fn a_server_without_power_leaves_a_run_open_no_longer_than_its_clients_wait_for_it() {
+    for (spelling, seed) in [("row-lock", 0), ("row-lock", 1), ("advisory", 1)] {
+        let run = cell(spelling, "failover").run(Engine::Event, seed);
+        let progress = run.outcomes.iter().find(|(invariant, _)| invariant.name == "progress");
+        let is_open = matches!(progress, Some((_, Outcome::Undecided(_))));
+        assert!(!is_open, "{spelling} {seed}: {progress:?}");
+    }
+}
+
+#[test]
 fn the_row_of_a_dead_client_is_a_deadlock() {
     let cell = cell("unique-row", "client-crash");
     let blocked = (0..20).filter(|seed| cell.run(Engine::Event, *seed).violates("progress")).count();
