@@ -70,11 +70,11 @@ fn blocks(trace: &Trace) -> bool {
 
 /// True if a client asks for this lock after the release of it that is not answered.
 fn is_wanted(trace: &Trace, wanted: &Key) -> bool {
-    let of_key = trace
+    let mut since_release = trace
         .events
         .iter()
         .skip_while(|event| !matches!(&event.what, What::Releasing { key } if key == wanted));
-    of_key.into_iter().any(|event| matches!(&event.what, What::Waiting { key, .. } if key == wanted))
+    since_release.any(|event| matches!(&event.what, What::Waiting { key, .. } if key == wanted))
 }
 
 /// True if somebody asked for the lock, and nobody got it.

@@ -57,8 +57,9 @@ pub(crate) struct Terms {
     pub(crate) survives: Conditions,
     /// For how long a key may be free while somebody waits for it.
     pub(crate) bound: Duration,
-    /// For how long a client without power may be in the way of others, and how long others wait for the answer of a store without power.
+    /// For how long a client without power may block others.
     pub(crate) silent_client: Duration,
+    /// For how long a client waits for the answer of a store without power.
     pub(crate) silent_store: Duration,
     /// For how long the run goes on past its horizon at most.
     pub(crate) decide: Duration,

@@ -3,8 +3,8 @@
 //! A segment is sent, is in flight, and arrives in order. Its latency is a function of its address (the two hosts' names,
 //! which connection between them, direction, number), so that taking one message away does not move another's.
 //! A segment whose link is cut when it should arrive waits for the end of the cut, as TCP retransmits; after
-//! [`tcp_timeout`](picklock_model::plan::WorldSpec::tcp_timeout), or the timeout of its socket, its sender sees the connection break. A host without power
-//! answers nothing; one whose process was killed refuses and resets.
+//! [`tcp_timeout`](picklock_model::plan::WorldSpec::tcp_timeout), or the timeout of its socket, its sender sees the
+//! connection break. A host without power answers nothing; one whose process was killed refuses and resets.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
