@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use picklock_campaign::campaign::{Judged, Observer, RanOut};
+use picklock_campaign::campaign::{Campaign, Judged, Observer, RanOut};
 
 use super::exit::{Exit, Failure};
 use super::interrupt::on_signal;
@@ -30,9 +30,26 @@ pub(crate) struct Bar {
     lines: Option<Mutex<Schedule>>,
     /// The page that shows it as well.
     page: Option<Live>,
+    /// The work on each violation after the runs.
+    work: &'static str,
+}
+
+/// The work on each violation after the runs of a campaign.
+fn work(shrink: bool, confirm: bool) -> &'static str {
+    match (shrink, confirm) {
+        (true, true) => "reduced and confirmed",
+        (true, false) => "reduced",
+        (false, true) => "confirmed",
+        (false, false) => "repeated for their stories",
+    }
 }
 
 impl Bar {
+    /// The bar of a campaign.
+    pub(crate) fn of(campaign: &Campaign<'_>, page: Option<Live>) -> Bar {
+        Bar { work: work(campaign.shrink, campaign.confirm), ..Bar::new(campaign.size(), page) }
+    }
+
     pub(crate) fn new(runs: u64, page: Option<Live>) -> Bar {
         let terminal = io::stderr().is_terminal();
         let target =
@@ -40,7 +57,15 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         bar.set_style(style("{bar:30} {human_pos}/{human_len} runs, {rate}, {eta} left"));
         let lines = (!terminal).then(|| Mutex::new(Schedule::default()));
-        Bar { bar, violating: AtomicU64::new(0), reporting: AtomicBool::new(false), lines, page }.shown()
+        Bar {
+            bar,
+            violating: AtomicU64::new(0),
+            reporting: AtomicBool::new(false),
+            lines,
+            page,
+            work: "reported",
+        }
+        .shown()
     }
 
     fn shown(self) -> Bar {
@@ -82,7 +107,7 @@ impl Bar {
         }
         let (done, of) = (self.bar.position(), self.bar.length());
         let line = if self.reporting.load(Ordering::Relaxed) {
-            reporting_line(done, of.unwrap_or(done), elapsed)
+            reporting_line(done, of.unwrap_or(done), self.work, elapsed)
         } else {
             runs_line(done, of, self.violating.load(Ordering::Relaxed), elapsed)
         };
@@ -117,8 +142,8 @@ fn runs_line(done: u64, of: Option<u64>, violating: u64, elapsed: Duration) -> S
     format!("{done}{of} runs, {violating} with a violation, {}s", elapsed.as_secs())
 }
 
-fn reporting_line(done: u64, of: u64, elapsed: Duration) -> String {
-    format!("{done} of {of} violations reduced and confirmed, {}s", elapsed.as_secs())
+fn reporting_line(done: u64, of: u64, work: &str, elapsed: Duration) -> String {
+    format!("{done} of {of} violations {work}, {}s", elapsed.as_secs())
 }
 
 fn ran_out_line(left: RanOut) -> String {
@@ -174,7 +199,7 @@ impl Observer for Bar {
         if violations == 0 {
             return;
         }
-        self.bar.set_style(style("{bar:30} {pos}/{len} violations reduced and confirmed"));
+        self.bar.set_style(style(&format!("{{bar:30}} {{pos}}/{{len}} violations {}", self.work)));
         self.bar.set_position(0);
         self.bar.set_length(violations);
     }
@@ -225,8 +250,12 @@ mod tests {
             "1200 runs, 0 with a violation, 20s"
         );
         assert_eq!(
-            reporting_line(3, 9, Duration::from_secs(30)),
+            reporting_line(3, 9, work(true, true), Duration::from_secs(30)),
             "3 of 9 violations reduced and confirmed, 30s"
+        );
+        assert_eq!(
+            reporting_line(3, 9, work(false, false), Duration::from_secs(30)),
+            "3 of 9 violations repeated for their stories, 30s"
         );
         assert_eq!(
             ran_out_line(RanOut { all: 9, unreduced: 5, in_part: 1 }),

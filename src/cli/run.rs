@@ -340,7 +340,7 @@ pub(crate) fn make_with<Results>(
     make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, Failure>,
 ) -> Result<Results, Failure> {
     let stop = progress::stop_on_interrupt()?;
-    let bar = progress::Bar::new(campaign.size(), page);
+    let bar = progress::Bar::of(campaign, page);
     let results = make(&stop, &bar);
     bar.clear();
     results
