@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use rustix::io::Errno;
 
-use super::{notify::Notice, table::Caller};
+use super::kernel::notify::Notice;
+use super::table::Caller;
 
 /// An IPv4 address as the program passes it.
 fn ipv4(bytes: &[u8]) -> Option<SocketAddrV4> {

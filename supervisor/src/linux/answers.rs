@@ -5,8 +5,11 @@
 
 use rand_core::Rng;
 
-use super::text::text_of;
-use super::{apart::Apart, paths::Sight, sysfs::is_seen, table::Table};
+use super::apart::Apart;
+use super::kernel::text::text_of;
+use super::paths::Sight;
+use super::sysfs::is_seen;
+use super::table::Table;
 use crate::{Clock, Setup};
 
 /// The outcome of a look into a file.

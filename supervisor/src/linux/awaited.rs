@@ -9,8 +9,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::PollFlags;
 
-use super::text::text_of;
-use super::{polling::is_ready, process::Process};
+use super::kernel::polling::is_ready;
+use super::kernel::text::text_of;
+use super::process::Process;
 
 /// Epolls within epolls are followed as far as the kernel allows them.
 const DEPTH: u32 = 5;

@@ -2,7 +2,8 @@
 
 use rustix::io::Errno;
 
-use super::{awaited::Awaited, fifos::Opening};
+use super::awaited::Awaited;
+use super::fifos::Opening;
 use crate::{SocketId, What};
 
 /// How a call is answered.

@@ -23,7 +23,8 @@ use rustix::{
     },
 };
 
-use super::{options::Options, polling::is_ready};
+use super::kernel::polling::is_ready;
+use super::options::Options;
 use crate::{Ending, Setup, SocketId, Step};
 
 /// Buffers of a connection; the kernel grants less to others than root.

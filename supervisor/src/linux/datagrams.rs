@@ -13,13 +13,11 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::{
-    addresses::{address, write_address},
-    call::Answer,
-    connections::Sockets,
-    notify::{Listener, Notice},
-    table::Caller,
-};
+use super::addresses::{address, write_address};
+use super::call::Answer;
+use super::connections::Sockets;
+use super::kernel::notify::{Listener, Notice};
+use super::table::Caller;
 
 /// One socket.
 struct Datagram {

@@ -11,7 +11,8 @@ use rustix::{
     io::Errno,
 };
 
-use super::{found::Found, polling::is_ready};
+use super::kernel::found::Found;
+use super::kernel::polling::is_ready;
 
 /// A FIFO that is about to be opened.
 pub(crate) struct Opening {

@@ -8,41 +8,39 @@ use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    apart::Apart,
-    axis::Axis,
-    call::{Answer, Cause, Held, Late},
-    clock_page::ClockPage,
-    creation::{Outcome, await_child, born, create, enter, parent},
-    deaths::{buried, exit_process, exit_thread, look_after, send_signal},
-    effort::Effort,
-    files::{FileSystem, getrandom, read_random},
-    filter::{FORBIDDEN, SET_SIGNAL, SHARED},
-    futex::Futexes,
-    guards::{hide, limit_processor_time, set_personality, set_registers},
-    interfaces::ask_interface,
-    life::{Life, Nest},
-    locks::{lease, lock_file, lock_range},
-    namespace::NamespaceKeeper,
-    network::Network,
-    notifications::{Notification, Notifications},
-    notify::{Listener, Notice},
-    output::Streams,
-    pipes::write,
-    plan::Role,
-    points::point,
-    shared_memory::SharedMemory,
-    signals::{Signals, await_signal, break_off, is_interrupted, suspend},
-    spawn::{self, Started},
-    stack::{Stacks, is_wait, says_where},
-    startup::{START_UP_CALLS, prepares},
-    surroundings::{processor, usage},
-    table::{State, Table},
-    time::Time,
-    timers::Timers,
-    turns::Turns,
-    waiting::{self, has_cause},
-};
+use super::apart::Apart;
+use super::axis::Axis;
+use super::call::{Answer, Cause, Held, Late};
+use super::creation::{Outcome, await_child, born, create, enter, parent};
+use super::deaths::{buried, exit_process, exit_thread, look_after, send_signal};
+use super::effort::Effort;
+use super::files::{FileSystem, getrandom, read_random};
+use super::filter::{FORBIDDEN, SET_SIGNAL, SHARED};
+use super::futex::Futexes;
+use super::guards::{hide, limit_processor_time, set_personality, set_registers};
+use super::interfaces::ask_interface;
+use super::kernel::clock_page::ClockPage;
+use super::kernel::notify::{Listener, Notice};
+use super::life::{Life, Nest};
+use super::locks::{lease, lock_file, lock_range};
+use super::namespace::NamespaceKeeper;
+use super::network::Network;
+use super::notifications::{Notification, Notifications};
+use super::output::Streams;
+use super::pipes::write;
+use super::plan::Role;
+use super::points::point;
+use super::shared_memory::SharedMemory;
+use super::signals::{Signals, await_signal, break_off, is_interrupted, suspend};
+use super::spawn::{self, Started};
+use super::stack::{Stacks, is_wait, says_where};
+use super::startup::{START_UP_CALLS, prepares};
+use super::surroundings::{processor, usage};
+use super::table::{State, Table};
+use super::time::Time;
+use super::timers::Timers;
+use super::turns::Turns;
+use super::waiting::{self, has_cause};
 use crate::{
     Broken, Call, Clock, ClockReads, ConnectError, Ending, Files, Setup, SocketId, StartError, Step, What,
 };

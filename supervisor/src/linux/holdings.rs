@@ -18,13 +18,11 @@ use rustix::{
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
-use super::text::text_of;
-use super::{
-    connections::Sockets,
-    notify::{Listener, Notice},
-    process::Process,
-    spawn::Ends,
-};
+use super::connections::Sockets;
+use super::kernel::notify::{Listener, Notice};
+use super::kernel::text::text_of;
+use super::process::Process;
+use super::spawn::Ends;
 
 /// Files of the machine that are the same for all who hold them.
 const STATELESS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];

@@ -16,8 +16,12 @@ use rustix::{
     io::Errno,
 };
 
-use super::text::text_of;
-use super::{call::Answer, found::Found, notify::Notice, paths::Sight, table::Caller};
+use super::call::Answer;
+use super::kernel::found::Found;
+use super::kernel::notify::Notice;
+use super::kernel::text::text_of;
+use super::paths::Sight;
+use super::table::Caller;
 use crate::{Files, Step};
 
 /// `flock`.

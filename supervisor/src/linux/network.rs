@@ -5,19 +5,17 @@ use std::{collections::VecDeque, sync::Arc};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    addresses::address,
-    apart::Apart,
-    call::Answer,
-    connections::Sockets,
-    datagrams::Datagrams,
-    netlink::Netlinks,
-    notify::{Listener, Notice},
-    paths::Sight,
-    table::Caller,
-    time::Time,
-    unix::Unix,
-};
+use super::addresses::address;
+use super::apart::Apart;
+use super::call::Answer;
+use super::connections::Sockets;
+use super::datagrams::Datagrams;
+use super::kernel::notify::{Listener, Notice};
+use super::netlink::Netlinks;
+use super::paths::Sight;
+use super::table::Caller;
+use super::time::Time;
+use super::unix::Unix;
 use crate::{Setup, Step};
 
 /// The sockets of a group.

@@ -6,12 +6,10 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::text::text_of;
-use super::{
-    creation::has_strangers,
-    notify::{Listener, Notice},
-    table::{State, Table},
-};
+use super::creation::has_strangers;
+use super::kernel::notify::{Listener, Notice};
+use super::kernel::text::text_of;
+use super::table::{State, Table};
 use crate::Broken;
 
 /// How long a poll waits before the supervisor looks what the silence is about.

@@ -7,15 +7,13 @@ use std::{fs::File, io, os::fd::AsFd};
 
 use syscalls::Sysno;
 
-use super::{
-    holdings::Outfit,
-    namespace::NamespaceKeeper,
-    notify::{Listener, Notice},
-    privileges::{TO_BE_COPIED, of_a_program},
-    regions::Region,
-    sibling::{Cleanup, Sibling},
-    tracing::{Registers, Traced, hear, prepared},
-};
+use super::holdings::Outfit;
+use super::kernel::notify::{Listener, Notice};
+use super::kernel::tracing::{Registers, Traced, hear, prepared};
+use super::namespace::NamespaceKeeper;
+use super::privileges::{TO_BE_COPIED, of_a_program};
+use super::regions::Region;
+use super::sibling::{Cleanup, Sibling};
 
 /// The descriptor of the namespace that a process joins; it is closed at once.
 const JOINED_FD: i32 = 989;

@@ -21,12 +21,10 @@ use rustix::{
     io::Errno,
 };
 
-use super::text::{bytes_of, text_of};
-use super::{
-    found::{Found, PROC, describe},
-    process::status_field,
-    table::Caller,
-};
+use super::kernel::found::{Found, PROC, describe};
+use super::kernel::text::{bytes_of, text_of};
+use super::process::status_field;
+use super::table::Caller;
 use crate::{Files, HOME};
 
 /// How many symbolic links the kernel follows.

@@ -2,7 +2,9 @@
 
 use syscalls::Sysno;
 
-use super::{network::Network, notify::Notice, table::Caller};
+use super::kernel::notify::Notice;
+use super::network::Network;
+use super::table::Caller;
 use crate::{ClockReads, What};
 
 /// The kind of a call of which the driver is notified before it is answered; none for most calls.

@@ -7,9 +7,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use super::kernel::text::text_of;
 use super::life::Place;
 use super::spawn::refused;
-use super::text::text_of;
 use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept: those of a few programs, each with a host of its own name for each client.

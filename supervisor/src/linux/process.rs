@@ -9,7 +9,9 @@ use rustix::{
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
 
-use super::{clock_page::Image, memory::Memory, polling::is_ready};
+use super::kernel::clock_page::Image;
+use super::kernel::memory::Memory;
+use super::kernel::polling::is_ready;
 
 /// One process of a group.
 pub(crate) struct Process {

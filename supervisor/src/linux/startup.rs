@@ -9,11 +9,9 @@ use std::os::fd::AsFd;
 use rustix::event::PollFlags;
 use syscalls::Sysno;
 
-use super::{
-    notify::Notice,
-    polling::{is_ready, may_wait},
-    table::Caller,
-};
+use super::kernel::notify::Notice;
+use super::kernel::polling::{is_ready, may_wait};
+use super::table::Caller;
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[

@@ -5,14 +5,12 @@ use std::{io, os::fd::OwnedFd};
 use rand_chacha::ChaCha8Rng;
 use rustix::io::Errno;
 
-use super::{
-    call::{Answer, Cause, Held, Late},
-    clock_page::Image,
-    memory::Memory,
-    notify::Notice,
-    process::Process,
-    randomness::Randomness,
-};
+use super::call::{Answer, Cause, Held, Late};
+use super::kernel::clock_page::Image;
+use super::kernel::memory::Memory;
+use super::kernel::notify::Notice;
+use super::process::Process;
+use super::randomness::Randomness;
 use crate::{Limits, Setup};
 
 /// The state of a thread.

@@ -6,19 +6,17 @@ use std::{
     path::Path,
 };
 
-use super::text::text_of;
-use super::{
-    call::Held,
-    group::Group,
-    holdings::{Holdings, Outfit},
-    life::{Lease, Life, Nest, Place, Standing, Template},
-    parked::Parked,
-    plan::Role,
-    process::status_field,
-    regions::unusual,
-    spawn::{self, Ends},
-    table::{State, Table, Thread},
-};
+use super::call::Held;
+use super::group::Group;
+use super::holdings::{Holdings, Outfit};
+use super::kernel::text::text_of;
+use super::life::{Lease, Life, Nest, Place, Standing, Template};
+use super::parked::Parked;
+use super::plan::Role;
+use super::process::status_field;
+use super::regions::unusual;
+use super::spawn::{self, Ends};
+use super::table::{State, Table, Thread};
 use crate::{HOME, Setup, StartError};
 
 /// The number of the first process and thread, as the program sees it. Those of the others follow.

@@ -8,12 +8,10 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    call::{Answer, Cause, Deadline, Held, Late},
-    clock_page::ClockPage,
-    notify::Notice,
-    table::Caller,
-};
+use super::call::{Answer, Cause, Deadline, Held, Late};
+use super::kernel::clock_page::ClockPage;
+use super::kernel::notify::Notice;
+use super::table::Caller;
 use crate::Clock;
 
 const SECOND: u64 = 1_000_000_000;

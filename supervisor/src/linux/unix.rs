@@ -22,17 +22,15 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::text::text_of;
-use super::{
-    apart::Apart,
-    call::{Answer, Cause, Held, Late},
-    found::Found,
-    notify::Notice,
-    paths::{Sight, spelled},
-    process::status_field,
-    table::Caller,
-    time::Time,
-};
+use super::apart::Apart;
+use super::call::{Answer, Cause, Held, Late};
+use super::kernel::found::Found;
+use super::kernel::notify::Notice;
+use super::kernel::text::text_of;
+use super::paths::{Sight, spelled};
+use super::process::status_field;
+use super::table::Caller;
+use super::time::Time;
 use crate::{HOME, Step};
 
 /// The most bytes of one datagram.

@@ -12,13 +12,11 @@ use std::{io, ops::Range, os::fd::AsFd};
 
 use syscalls::Sysno;
 
+use super::clock_page::{self, ClockPage, Code, Image, PAGE};
+use super::memory::Memory;
+use super::notify::{Listener, Notice};
 use super::text::text_of;
-use super::{
-    clock_page::{self, ClockPage, Code, Image, PAGE},
-    memory::Memory,
-    notify::{Listener, Notice},
-    tracing::{Registers, Stop, Traced},
-};
+use super::tracing::{Registers, Stop, Traced};
 use crate::ClockReads;
 
 /// The kernel's own mappings in a new program.

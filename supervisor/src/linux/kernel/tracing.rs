@@ -7,10 +7,8 @@ use std::{io, ptr::from_ref, time::Duration};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use syscalls::Sysno;
 
-use super::{
-    memory::Memory,
-    notify::{Listener, Notice},
-};
+use super::memory::Memory;
+use super::notify::{Listener, Notice};
 
 pub(crate) type Registers = libc::user_regs_struct;
 

@@ -19,7 +19,9 @@ use object::{Object, ObjectSymbol, read::elf::ElfFile64};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use syscalls::Sysno;
 
-use super::{go, memory::Memory, text::bytes_of};
+use super::go;
+use super::memory::Memory;
+use super::text::bytes_of;
 use crate::{Clock, ClockReads};
 
 /// Where the page lies in every process.
