@@ -5,9 +5,9 @@
 
 use rand_core::Rng;
 
-use super::apart::Apart;
 use super::kernel::text::text_of;
 use super::paths::Sight;
+use super::start::apart::Apart;
 use super::sysfs::is_seen;
 use super::table::Table;
 use crate::{Clock, Setup};

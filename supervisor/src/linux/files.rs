@@ -14,13 +14,13 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::answers::{Answered, Asked};
-use super::apart::Apart;
 use super::call::{Answer, Cause, Held, Late};
 use super::fifos::Opening;
 use super::kernel::found::Found;
 use super::kernel::notify::{Listener, Notice};
 use super::paths::{Sight, spelled};
 use super::stamps::Stamps;
+use super::start::apart::Apart;
 use super::table::{Caller, State, Table};
 use crate::{Clock, Setup, Step};
 

@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::apart::Apart;
 use super::call::Held;
 use super::futex::Futexes;
 use super::holdings::Holdings;
 use super::kernel::clock_page::{ClockPage, Image};
 use super::kernel::notify::Listener;
 use super::made_timers::MadeTimers;
-use super::namespace::NamespaceKeeper;
 use super::parked::Parked;
-use super::spawn::Child;
+use super::start::apart::Apart;
+use super::start::namespace::NamespaceKeeper;
+use super::start::spawn::Child;
 use crate::{Clock, Status};
 
 /// The place of a template in its pool: empty while a copy of it lives.

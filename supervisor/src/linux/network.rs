@@ -6,13 +6,13 @@ use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::addresses::address;
-use super::apart::Apart;
 use super::call::Answer;
 use super::connections::Sockets;
 use super::datagrams::Datagrams;
 use super::kernel::notify::{Listener, Notice};
 use super::netlink::Netlinks;
 use super::paths::Sight;
+use super::start::apart::Apart;
 use super::table::Caller;
 use super::time::Time;
 use super::unix::Unix;

@@ -10,10 +10,10 @@ use syscalls::Sysno;
 use super::holdings::Outfit;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::tracing::{Registers, Traced, hear, prepared};
-use super::namespace::NamespaceKeeper;
-use super::privileges::{TO_BE_COPIED, of_a_program};
 use super::regions::Region;
 use super::sibling::{Cleanup, Sibling};
+use super::start::namespace::NamespaceKeeper;
+use super::start::privileges::{TO_BE_COPIED, of_a_program};
 
 /// The descriptor of the namespace that a process joins; it is closed at once.
 const JOINED_FD: i32 = 989;

@@ -12,10 +12,10 @@ use super::holdings::{Holdings, Outfit};
 use super::kernel::text::text_of;
 use super::life::{Lease, Life, Nest, Place, Standing, Template};
 use super::parked::Parked;
-use super::plan::Role;
 use super::process::status_field;
 use super::regions::unusual;
-use super::spawn::{self, Ends};
+use super::start::plan::Role;
+use super::start::spawn::{self, Ends};
 use super::table::{State, Table, Thread};
 use crate::{HOME, Setup, StartError};
 

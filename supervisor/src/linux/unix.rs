@@ -22,13 +22,13 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::apart::Apart;
 use super::call::{Answer, Cause, Held, Late};
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::kernel::text::text_of;
 use super::paths::{Sight, spelled};
 use super::process::status_field;
+use super::start::apart::Apart;
 use super::table::Caller;
 use super::time::Time;
 use crate::{HOME, Step};

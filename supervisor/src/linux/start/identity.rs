@@ -5,8 +5,8 @@ use std::{
     os::fd::{AsRawFd, OwnedFd},
 };
 
-use super::kernel::text::text_of;
-use super::process::status_field;
+use crate::linux::kernel::text::text_of;
+use crate::linux::process::status_field;
 
 /// The number of the process behind a pidfd.
 pub(super) fn number_of(process: &OwnedFd) -> io::Result<u32> {

@@ -1,6 +1,6 @@
 //! The setting that forbids programs in virtual time on a machine or in a container, and the command that allows them.
 
-use super::kernel::text::text_of;
+use crate::linux::kernel::text::text_of;
 use std::io;
 
 /// Namespaces that a program cannot be without, as the kernel's limits name them.

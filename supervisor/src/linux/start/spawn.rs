@@ -27,10 +27,10 @@ use super::apart::{Apart, fork_apart};
 use super::child::run_init;
 use super::filter::{program, seal};
 use super::identity::{map_identity, number_of};
-use super::kernel::notify::Listener;
-use super::kernel::text::text_of;
 use super::permission::{is_administrator, remedy};
 use super::plan::{Plan, Role, STAGES};
+use crate::linux::kernel::notify::Listener;
+use crate::linux::kernel::text::text_of;
 use crate::{Files, HOME, Setup, StartError, Status};
 
 /// A started program and its init.

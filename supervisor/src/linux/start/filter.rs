@@ -10,8 +10,8 @@ use libc::{
 use linux_raw_sys::general::RLIMIT_CPU;
 use syscalls::Sysno;
 
-use super::interfaces::COMMANDS;
 use crate::ClockReads;
+use crate::linux::interfaces::COMMANDS;
 
 /// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;

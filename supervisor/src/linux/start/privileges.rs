@@ -12,7 +12,7 @@ pub(super) const KEPT: [u32; 7] =
 /// Those that a template has besides: to have its copies in the keeper's namespace of processes, and to take both away from them. They
 /// reach no further than the namespaces of the template, which has a user namespace of its own, and the calls that they allow are
 /// refused.
-pub(super) const TO_BE_COPIED: [u32; 2] = [CAP_SETPCAP, CAP_SYS_ADMIN];
+pub(crate) const TO_BE_COPIED: [u32; 2] = [CAP_SETPCAP, CAP_SYS_ADMIN];
 
 /// Bytes of what `capset` takes: a header, and two words of each of three sets.
 const BYTES: usize = 32;
@@ -29,7 +29,7 @@ fn sets(permitted: &[u32], inherited: &[u32]) -> [u8; BYTES] {
 }
 
 /// The sets of a program that was just started, as `capset` takes them.
-pub(super) fn of_a_program() -> [u8; BYTES] {
+pub(crate) fn of_a_program() -> [u8; BYTES] {
     sets(if rustix::process::geteuid().is_root() { &KEPT } else { &[] }, &[])
 }
 
