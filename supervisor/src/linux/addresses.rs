@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use rustix::io::Errno;
 
 use super::kernel::notify::Notice;
-use super::table::Caller;
+use super::state::table::Caller;
 
 /// An IPv4 address as the program passes it.
 fn ipv4(bytes: &[u8]) -> Option<SocketAddrV4> {

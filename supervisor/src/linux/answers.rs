@@ -8,8 +8,8 @@ use rand_core::Rng;
 use super::kernel::text::text_of;
 use super::paths::Sight;
 use super::start::apart::Apart;
+use super::state::table::Table;
 use super::sysfs::is_seen;
-use super::table::Table;
 use crate::{Clock, Setup};
 
 /// The outcome of a look into a file.

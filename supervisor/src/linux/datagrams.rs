@@ -14,10 +14,10 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::addresses::{address, write_address};
-use super::call::Answer;
 use super::connections::Sockets;
 use super::kernel::notify::{Listener, Notice};
-use super::table::Caller;
+use super::state::call::Answer;
+use super::state::table::Caller;
 
 /// One socket.
 struct Datagram {

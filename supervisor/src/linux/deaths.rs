@@ -8,12 +8,12 @@ use rustix::{
     process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid},
 };
 
-use super::call::Answer;
 use super::futex::wake_changed;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::text::text_of;
 use super::signals::{bit, interrupt, pending};
-use super::table::{State, Table};
+use super::state::call::Answer;
+use super::state::table::{State, Table};
 
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
 const LOOKS: u32 = 1_000_000;

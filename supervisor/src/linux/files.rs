@@ -14,14 +14,14 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::answers::{Answered, Asked};
-use super::call::{Answer, Cause, Held, Late};
-use super::fifos::Opening;
 use super::kernel::found::Found;
 use super::kernel::notify::{Listener, Notice};
 use super::paths::{Sight, spelled};
 use super::stamps::Stamps;
 use super::start::apart::Apart;
-use super::table::{Caller, State, Table};
+use super::state::call::{Answer, Cause, Held, Late};
+use super::state::fifos::Opening;
+use super::state::table::{Caller, State, Table};
 use crate::{Clock, Setup, Step};
 
 /// Where the JVMs of a machine find each other, and what each shows the others of itself: a run would depend on who else runs there.

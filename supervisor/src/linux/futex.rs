@@ -5,10 +5,10 @@
 
 use rustix::io::Errno;
 
-use super::call::{Answer, Cause, Deadline, FutexWait, Held, Late};
 use super::kernel::notify::Notice;
-use super::table::{State, Table};
-use super::time::Time;
+use super::state::call::{Answer, Cause, Deadline, FutexWait, Held, Late};
+use super::state::table::{State, Table};
+use super::state::time::Time;
 
 /// The futexes of a group: in which order threads came to wait.
 #[derive(Clone, Default)]

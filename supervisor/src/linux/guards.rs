@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::call::Answer;
 use super::kernel::notify::Notice;
+use super::state::call::Answer;
 use crate::Step;
 
 /// Codes of `arch_prctl` that map the kernel's vDSO again, with the machine's clock (`ARCH_MAP_VDSO_X32` and its kin), which libc does

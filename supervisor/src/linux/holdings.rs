@@ -21,8 +21,8 @@ use rustix::{
 use super::connections::Sockets;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::text::text_of;
-use super::process::Process;
 use super::start::spawn::Ends;
+use super::state::process::Process;
 
 /// Files of the machine that are the same for all who hold them.
 const STATELESS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::call::Held;
 use super::futex::Futexes;
 use super::holdings::Holdings;
 use super::kernel::clock_page::{ClockPage, Image};
@@ -12,6 +11,7 @@ use super::parked::Parked;
 use super::start::apart::Apart;
 use super::start::namespace::NamespaceKeeper;
 use super::start::spawn::Child;
+use super::state::call::Held;
 use crate::{Clock, Status};
 
 /// The place of a template in its pool: empty while a copy of it lives.

@@ -16,12 +16,12 @@ use rustix::{
     io::Errno,
 };
 
-use super::call::Answer;
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::kernel::text::text_of;
 use super::paths::Sight;
-use super::table::Caller;
+use super::state::call::Answer;
+use super::state::table::Caller;
 use crate::{Files, Step};
 
 /// `flock`.

@@ -6,10 +6,10 @@
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::call::{Answer, Deadline};
 use super::kernel::notify::Notice;
-use super::table::Caller;
-use super::time::{Time, is_wall};
+use super::state::call::{Answer, Deadline};
+use super::state::table::Caller;
+use super::state::time::{Time, is_wall};
 
 const SECOND: u64 = 1_000_000_000;
 

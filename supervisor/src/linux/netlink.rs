@@ -16,10 +16,10 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::call::Answer;
 use super::interfaces::{Interface, PREFIX, interfaces};
 use super::kernel::notify::{Listener, Notice};
-use super::table::Caller;
+use super::state::call::Answer;
+use super::state::table::Caller;
 
 /// The number of sockets at which it is looked which of them are still open.
 const MANY: usize = 64;

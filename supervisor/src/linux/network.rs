@@ -6,15 +6,15 @@ use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::addresses::address;
-use super::call::Answer;
 use super::connections::Sockets;
 use super::datagrams::Datagrams;
 use super::kernel::notify::{Listener, Notice};
 use super::netlink::Netlinks;
 use super::paths::Sight;
 use super::start::apart::Apart;
-use super::table::Caller;
-use super::time::Time;
+use super::state::call::Answer;
+use super::state::table::Caller;
+use super::state::time::Time;
 use super::unix::Unix;
 use crate::{Setup, Step};
 

@@ -9,7 +9,7 @@ use syscalls::Sysno;
 use super::creation::has_strangers;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::text::text_of;
-use super::table::{State, Table};
+use super::state::table::{State, Table};
 use crate::Broken;
 
 /// How long a poll waits before the supervisor looks what the silence is about.

@@ -23,8 +23,8 @@ use rustix::{
 
 use super::kernel::found::{Found, PROC, describe};
 use super::kernel::text::{bytes_of, text_of};
-use super::process::status_field;
-use super::table::Caller;
+use super::state::process::status_field;
+use super::state::table::Caller;
 use crate::{Files, HOME};
 
 /// How many symbolic links the kernel follows.

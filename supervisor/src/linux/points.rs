@@ -4,7 +4,7 @@ use syscalls::Sysno;
 
 use super::kernel::notify::Notice;
 use super::network::Network;
-use super::table::Caller;
+use super::state::table::Caller;
 use crate::{ClockReads, What};
 
 /// The kind of a call of which the driver is notified before it is answered; none for most calls.

@@ -11,11 +11,11 @@ use std::{
 
 use rustix::{fs::FileType, io::Errno};
 
-use super::call::Answer;
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::kernel::text::text_of;
-use super::table::{Caller, Table};
+use super::state::call::Answer;
+use super::state::table::{Caller, Table};
 use crate::Step;
 
 /// Bytes of a page.

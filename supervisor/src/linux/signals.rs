@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::call::{Answer, Cause, Held, Late};
 use super::kernel::notify::{Listener, Notice, Restart};
 use super::kernel::text::text_of;
-use super::process::{Process, status_field};
-use super::table::{State, Table, Thread};
-use super::time::Time;
+use super::state::call::{Answer, Cause, Held, Late};
+use super::state::process::{Process, status_field};
+use super::state::table::{State, Table, Thread};
+use super::state::time::Time;
 use crate::Step;
 
 /// Signals that were sent, and whose takers were not seen to.

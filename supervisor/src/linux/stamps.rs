@@ -21,11 +21,11 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::call::Answer;
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::paths::Sight;
-use super::table::Caller;
+use super::state::call::Answer;
+use super::state::table::Caller;
 
 /// Files that are looked at when the clock moves on.
 const MOST_WATCHED: usize = 100;

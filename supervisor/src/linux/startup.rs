@@ -11,7 +11,7 @@ use syscalls::Sysno;
 
 use super::kernel::notify::Notice;
 use super::kernel::polling::{is_ready, may_wait};
-use super::table::Caller;
+use super::state::table::Caller;
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[

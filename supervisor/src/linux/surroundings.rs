@@ -5,9 +5,9 @@ use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::call::Answer;
 use super::kernel::notify::Notice;
-use super::table::Caller;
+use super::state::call::Answer;
+use super::state::table::Caller;
 use crate::Clock;
 
 /// `getrusage`, `times` and `sysinfo`.

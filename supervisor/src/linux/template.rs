@@ -6,17 +6,17 @@ use std::{
     path::Path,
 };
 
-use super::call::Held;
 use super::group::Group;
 use super::holdings::{Holdings, Outfit};
 use super::kernel::text::text_of;
 use super::life::{Lease, Life, Nest, Place, Standing, Template};
 use super::parked::Parked;
-use super::process::status_field;
 use super::regions::unusual;
 use super::start::plan::Role;
 use super::start::spawn::{self, Ends};
-use super::table::{State, Table, Thread};
+use super::state::call::Held;
+use super::state::process::status_field;
+use super::state::table::{State, Table, Thread};
 use crate::{HOME, Setup, StartError};
 
 /// The number of the first process and thread, as the program sees it. Those of the others follow.

@@ -22,15 +22,15 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::call::{Answer, Cause, Held, Late};
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::kernel::text::text_of;
 use super::paths::{Sight, spelled};
-use super::process::status_field;
 use super::start::apart::Apart;
-use super::table::Caller;
-use super::time::Time;
+use super::state::call::{Answer, Cause, Held, Late};
+use super::state::process::status_field;
+use super::state::table::Caller;
+use super::state::time::Time;
 use crate::{HOME, Step};
 
 /// The most bytes of one datagram.

@@ -8,14 +8,14 @@ use std::os::fd::OwnedFd;
 use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
-use super::awaited::Awaited;
-use super::call::{Answer, Cause, Deadline, Held, Late};
 use super::connections::Sockets;
 use super::kernel::notify::Notice;
 use super::kernel::polling::may_wait;
 use super::signals::has_signal;
-use super::table::Table;
-use super::time::Time;
+use super::state::awaited::Awaited;
+use super::state::call::{Answer, Cause, Deadline, Held, Late};
+use super::state::table::Table;
+use super::state::time::Time;
 use crate::What;
 
 const MILLISECOND: u64 = 1_000_000;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::linux::kernel::text::text_of;
-use crate::linux::process::status_field;
+use crate::linux::state::process::status_field;
 
 /// The number of the process behind a pidfd.
 pub(super) fn number_of(process: &OwnedFd) -> io::Result<u32> {

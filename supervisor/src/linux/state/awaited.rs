@@ -9,9 +9,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::PollFlags;
 
-use super::kernel::polling::is_ready;
-use super::kernel::text::text_of;
 use super::process::Process;
+use crate::linux::kernel::polling::is_ready;
+use crate::linux::kernel::text::text_of;
 
 /// Epolls within epolls are followed as far as the kernel allows them.
 const DEPTH: u32 = 5;

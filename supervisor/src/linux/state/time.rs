@@ -9,10 +9,10 @@ use rustix::io::Errno;
 use syscalls::Sysno;
 
 use super::call::{Answer, Cause, Deadline, Held, Late};
-use super::kernel::clock_page::ClockPage;
-use super::kernel::notify::Notice;
 use super::table::Caller;
 use crate::Clock;
+use crate::linux::kernel::clock_page::ClockPage;
+use crate::linux::kernel::notify::Notice;
 
 const SECOND: u64 = 1_000_000_000;
 /// Calls that do nothing but look whether something happened, before a little time must pass.

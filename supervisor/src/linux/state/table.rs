@@ -6,11 +6,11 @@ use rand_chacha::ChaCha8Rng;
 use rustix::io::Errno;
 
 use super::call::{Answer, Cause, Held, Late};
-use super::kernel::clock_page::Image;
-use super::kernel::memory::Memory;
-use super::kernel::notify::Notice;
 use super::process::Process;
 use super::randomness::Randomness;
+use crate::linux::kernel::clock_page::Image;
+use crate::linux::kernel::memory::Memory;
+use crate::linux::kernel::notify::Notice;
 use crate::{Limits, Setup};
 
 /// The state of a thread.

@@ -9,9 +9,9 @@ use rustix::{
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
 
-use super::kernel::clock_page::Image;
-use super::kernel::memory::Memory;
-use super::kernel::polling::is_ready;
+use crate::linux::kernel::clock_page::Image;
+use crate::linux::kernel::memory::Memory;
+use crate::linux::kernel::polling::is_ready;
 
 /// One process of a group.
 pub(crate) struct Process {

@@ -11,8 +11,8 @@ use rustix::{
     io::Errno,
 };
 
-use super::kernel::found::Found;
-use super::kernel::polling::is_ready;
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::polling::is_ready;
 
 /// A FIFO that is about to be opened.
 pub(crate) struct Opening {
