@@ -1,7 +1,6 @@
 //! The supervisor, on Linux and x86-64.
 
 mod addresses;
-mod answers;
 mod axis;
 mod connections;
 mod creation;
@@ -17,7 +16,6 @@ pub(crate) mod instructions;
 mod interfaces;
 mod kernel;
 mod life;
-mod locks;
 mod made_timers;
 mod netlink;
 mod network;
@@ -25,7 +23,6 @@ mod notifications;
 mod options;
 mod output;
 mod parked;
-mod paths;
 mod pipes;
 mod points;
 mod pool;
@@ -36,12 +33,10 @@ mod sibling;
 mod signals;
 mod sockets;
 mod stack;
-mod stamps;
 mod start;
 mod startup;
 mod state;
 mod surroundings;
-mod sysfs;
 mod template;
 mod timers;
 mod turns;

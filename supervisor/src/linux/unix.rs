@@ -22,10 +22,10 @@ use rustix::{
 };
 use syscalls::Sysno;
 
+use super::files::paths::{Sight, spelled};
 use super::kernel::found::Found;
 use super::kernel::notify::Notice;
 use super::kernel::text::text_of;
-use super::paths::{Sight, spelled};
 use super::start::apart::Apart;
 use super::state::call::{Answer, Cause, Held, Late};
 use super::state::process::status_field;

@@ -21,11 +21,11 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::kernel::found::Found;
-use super::kernel::notify::Notice;
 use super::paths::Sight;
-use super::state::call::Answer;
-use super::state::table::Caller;
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 
 /// Files that are looked at when the clock moves on.
 const MOST_WATCHED: usize = 100;

@@ -16,12 +16,12 @@ use rustix::{
     io::Errno,
 };
 
-use super::kernel::found::Found;
-use super::kernel::notify::Notice;
-use super::kernel::text::text_of;
 use super::paths::Sight;
-use super::state::call::Answer;
-use super::state::table::Caller;
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 use crate::{Files, Step};
 
 /// `flock`.

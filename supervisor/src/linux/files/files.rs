@@ -14,14 +14,14 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::answers::{Answered, Asked};
-use super::kernel::found::Found;
-use super::kernel::notify::{Listener, Notice};
 use super::paths::{Sight, spelled};
 use super::stamps::Stamps;
-use super::start::apart::Apart;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::fifos::Opening;
-use super::state::table::{Caller, State, Table};
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::start::apart::Apart;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::fifos::Opening;
+use crate::linux::state::table::{Caller, State, Table};
 use crate::{Clock, Setup, Step};
 
 /// Where the JVMs of a machine find each other, and what each shows the others of itself: a run would depend on who else runs there.

@@ -5,11 +5,11 @@
 
 use rand_core::Rng;
 
-use super::kernel::text::text_of;
 use super::paths::Sight;
-use super::start::apart::Apart;
-use super::state::table::Table;
 use super::sysfs::is_seen;
+use crate::linux::kernel::text::text_of;
+use crate::linux::start::apart::Apart;
+use crate::linux::state::table::Table;
 use crate::{Clock, Setup};
 
 /// The outcome of a look into a file.

@@ -21,10 +21,10 @@ use rustix::{
     io::Errno,
 };
 
-use super::kernel::found::{Found, PROC, describe};
-use super::kernel::text::{bytes_of, text_of};
-use super::state::process::status_field;
-use super::state::table::Caller;
+use crate::linux::kernel::found::{Found, PROC, describe};
+use crate::linux::kernel::text::{bytes_of, text_of};
+use crate::linux::state::process::status_field;
+use crate::linux::state::table::Caller;
 use crate::{Files, HOME};
 
 /// How many symbolic links the kernel follows.
