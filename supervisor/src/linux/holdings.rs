@@ -18,9 +18,9 @@ use rustix::{
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
-use super::connections::Sockets;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::text::text_of;
+use super::network::connections::Sockets;
 use super::start::spawn::Ends;
 use super::state::process::Process;
 

@@ -1,10 +1,7 @@
 //! The supervisor, on Linux and x86-64.
 
-mod addresses;
 mod axis;
-mod connections;
 mod creation;
-mod datagrams;
 mod deaths;
 mod effort;
 mod files;
@@ -13,14 +10,11 @@ mod group;
 mod guards;
 mod holdings;
 pub(crate) mod instructions;
-mod interfaces;
 mod kernel;
 mod life;
 mod made_timers;
-mod netlink;
 mod network;
 mod notifications;
-mod options;
 mod output;
 mod parked;
 mod pipes;
@@ -31,7 +25,6 @@ mod regions;
 mod shared_memory;
 mod sibling;
 mod signals;
-mod sockets;
 mod stack;
 mod start;
 mod startup;
@@ -40,7 +33,6 @@ mod surroundings;
 mod template;
 mod timers;
 mod turns;
-mod unix;
 mod waiting;
 
 pub use group::Group;

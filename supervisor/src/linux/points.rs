@@ -3,7 +3,7 @@
 use syscalls::Sysno;
 
 use super::kernel::notify::Notice;
-use super::network::Network;
+use super::network::network::Network;
 use super::state::table::Caller;
 use crate::{ClockReads, What};
 

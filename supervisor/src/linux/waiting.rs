@@ -8,9 +8,9 @@ use std::os::fd::OwnedFd;
 use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
-use super::connections::Sockets;
 use super::kernel::notify::Notice;
 use super::kernel::polling::may_wait;
+use super::network::connections::Sockets;
 use super::signals::has_signal;
 use super::state::awaited::Awaited;
 use super::state::call::{Answer, Cause, Deadline, Held, Late};

@@ -11,7 +11,7 @@ use linux_raw_sys::general::RLIMIT_CPU;
 use syscalls::Sysno;
 
 use crate::ClockReads;
-use crate::linux::interfaces::COMMANDS;
+use crate::linux::network::interfaces::COMMANDS;
 
 /// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;

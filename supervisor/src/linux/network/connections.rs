@@ -23,8 +23,8 @@ use rustix::{
     },
 };
 
-use super::kernel::polling::is_ready;
 use super::options::Options;
+use crate::linux::kernel::polling::is_ready;
 use crate::{Ending, Setup, SocketId, Step};
 
 /// Buffers of a connection; the kernel grants less to others than root.

@@ -15,9 +15,9 @@ use syscalls::Sysno;
 
 use super::addresses::{address, write_address};
 use super::connections::Sockets;
-use super::kernel::notify::{Listener, Notice};
-use super::state::call::Answer;
-use super::state::table::Caller;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 
 /// One socket.
 struct Datagram {

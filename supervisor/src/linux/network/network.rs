@@ -8,14 +8,14 @@ use syscalls::Sysno;
 use super::addresses::address;
 use super::connections::Sockets;
 use super::datagrams::Datagrams;
-use super::files::paths::Sight;
-use super::kernel::notify::{Listener, Notice};
 use super::netlink::Netlinks;
-use super::start::apart::Apart;
-use super::state::call::Answer;
-use super::state::table::Caller;
-use super::state::time::Time;
 use super::unix::Unix;
+use crate::linux::files::paths::Sight;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::start::apart::Apart;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
+use crate::linux::state::time::Time;
 use crate::{Setup, Step};
 
 /// The sockets of a group.

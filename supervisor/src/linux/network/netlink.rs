@@ -17,9 +17,9 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::interfaces::{Interface, PREFIX, interfaces};
-use super::kernel::notify::{Listener, Notice};
-use super::state::call::Answer;
-use super::state::table::Caller;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 
 /// The number of sockets at which it is looked which of them are still open.
 const MANY: usize = 64;

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use rustix::io::Errno;
 
-use super::kernel::notify::Notice;
-use super::state::table::Caller;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::table::Caller;
 
 /// An IPv4 address as the program passes it.
 fn ipv4(bytes: &[u8]) -> Option<SocketAddrV4> {

@@ -6,9 +6,9 @@ use std::net::Ipv4Addr;
 
 use rustix::io::Errno;
 
-use super::kernel::notify::Notice;
-use super::state::call::Answer;
-use super::state::table::Caller;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 
 /// Commands of `ioctl` about interfaces are between these two, the second not included.
 pub(crate) const COMMANDS: (u32, u32) = (0x8910, 0x8a00);

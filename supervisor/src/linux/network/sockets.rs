@@ -16,12 +16,12 @@ use syscalls::Sysno;
 
 use super::addresses::write_address;
 use super::connections::{BUFFER, Socket, Sockets, Stage, fill};
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::polling::is_ready;
 use super::options::{is_kept, is_refused};
-use super::state::awaited::Awaited;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::table::{Caller, Table};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::polling::is_ready;
+use crate::linux::state::awaited::Awaited;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::table::{Caller, Table};
 use crate::{ConnectError, Ending, SocketId, Step};
 
 /// The longest value that is kept, in bytes; the longest of the kernel's own (a route of IP, a signature's key) are shorter.

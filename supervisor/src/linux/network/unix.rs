@@ -22,15 +22,15 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::files::paths::{Sight, spelled};
-use super::kernel::found::Found;
-use super::kernel::notify::Notice;
-use super::kernel::text::text_of;
-use super::start::apart::Apart;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::process::status_field;
-use super::state::table::Caller;
-use super::state::time::Time;
+use crate::linux::files::paths::{Sight, spelled};
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::text::text_of;
+use crate::linux::start::apart::Apart;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::process::status_field;
+use crate::linux::state::table::Caller;
+use crate::linux::state::time::Time;
 use crate::{HOME, Step};
 
 /// The most bytes of one datagram.
