@@ -8,7 +8,8 @@ use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::axis::Axis;
+use super::clocks::axis::Axis;
+use super::clocks::timers::Timers;
 use super::creation::{Outcome, await_child, born, create, enter, parent};
 use super::deaths::{buried, exit_process, exit_thread, look_after, send_signal};
 use super::effort::Effort;
@@ -38,7 +39,6 @@ use super::state::call::{Answer, Cause, Held, Late};
 use super::state::table::{State, Table};
 use super::state::time::Time;
 use super::surroundings::{processor, usage};
-use super::timers::Timers;
 use super::turns::Turns;
 use super::waiting::{self, has_cause};
 use crate::{

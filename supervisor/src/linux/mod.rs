@@ -1,6 +1,6 @@
 //! The supervisor, on Linux and x86-64.
 
-mod axis;
+mod clocks;
 mod creation;
 mod deaths;
 mod effort;
@@ -12,7 +12,6 @@ mod holdings;
 pub(crate) mod instructions;
 mod kernel;
 mod life;
-mod made_timers;
 mod network;
 mod notifications;
 mod output;
@@ -31,7 +30,6 @@ mod startup;
 mod state;
 mod surroundings;
 mod template;
-mod timers;
 mod turns;
 mod waiting;
 

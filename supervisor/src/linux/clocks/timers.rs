@@ -8,13 +8,13 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::polling::is_ready;
-use super::kernel::text::text_of;
 use super::made_timers::MadeTimers;
-use super::state::call::{Answer, Deadline};
-use super::state::table::Caller;
-use super::state::time::{Time, is_wall};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::polling::is_ready;
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::{Answer, Deadline};
+use crate::linux::state::table::Caller;
+use crate::linux::state::time::{Time, is_wall};
 
 const SECOND: u64 = 1_000_000_000;
 

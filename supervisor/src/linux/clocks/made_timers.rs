@@ -6,10 +6,10 @@
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::state::call::{Answer, Deadline};
-use super::state::table::Caller;
-use super::state::time::{Time, is_wall};
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::{Answer, Deadline};
+use crate::linux::state::table::Caller;
+use crate::linux::state::time::{Time, is_wall};
 
 const SECOND: u64 = 1_000_000_000;
 

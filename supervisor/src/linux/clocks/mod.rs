@@ -1,0 +1,5 @@
+//! Clock reads, sleeps and timers.
+
+pub(super) mod axis;
+pub(super) mod made_timers;
+pub(super) mod timers;
