@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::clocks::made_timers::MadeTimers;
-use super::futex::Futexes;
 use super::holdings::Holdings;
 use super::kernel::clock_page::{ClockPage, Image};
 use super::kernel::notify::Listener;
 use super::parked::Parked;
+use super::process::futex::Futexes;
 use super::start::apart::Apart;
 use super::start::namespace::NamespaceKeeper;
 use super::start::spawn::Child;

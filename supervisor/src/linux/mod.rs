@@ -1,13 +1,9 @@
 //! The supervisor, on Linux and x86-64.
 
 mod clocks;
-mod creation;
-mod deaths;
 mod effort;
 mod files;
-mod futex;
 mod group;
-mod guards;
 mod holdings;
 pub(crate) mod instructions;
 mod kernel;
@@ -19,16 +15,14 @@ mod parked;
 mod pipes;
 mod points;
 mod pool;
+mod process;
 mod readiness;
 mod regions;
-mod shared_memory;
 mod sibling;
-mod signals;
 mod stack;
 mod start;
 mod startup;
 mod state;
-mod surroundings;
 mod template;
 mod turns;
 mod waiting;

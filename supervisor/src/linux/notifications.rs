@@ -6,9 +6,9 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::creation::has_strangers;
 use super::kernel::notify::{Listener, Notice};
 use super::kernel::text::text_of;
+use super::process::creation::has_strangers;
 use super::state::table::{State, Table};
 use crate::Broken;
 

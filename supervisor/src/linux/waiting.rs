@@ -11,7 +11,7 @@ use syscalls::Sysno;
 use super::kernel::notify::Notice;
 use super::kernel::polling::may_wait;
 use super::network::connections::Sockets;
-use super::signals::has_signal;
+use super::process::signals::has_signal;
 use super::state::awaited::Awaited;
 use super::state::call::{Answer, Cause, Deadline, Held, Late};
 use super::state::table::Table;

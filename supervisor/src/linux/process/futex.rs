@@ -5,10 +5,10 @@
 
 use rustix::io::Errno;
 
-use super::kernel::notify::Notice;
-use super::state::call::{Answer, Cause, Deadline, FutexWait, Held, Late};
-use super::state::table::{State, Table};
-use super::state::time::Time;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::{Answer, Cause, Deadline, FutexWait, Held, Late};
+use crate::linux::state::table::{State, Table};
+use crate::linux::state::time::Time;
 
 /// The futexes of a group: in which order threads came to wait.
 #[derive(Clone, Default)]

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::state::call::Answer;
 use crate::Step;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::Answer;
 
 /// Codes of `arch_prctl` that map the kernel's vDSO again, with the machine's clock (`ARCH_MAP_VDSO_X32` and its kin), which libc does
 /// not name.

@@ -6,13 +6,13 @@ use rand_core::Rng;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::kernel::clock_page::{ClockPage, Image};
-use super::kernel::entry::{Entered, Entry};
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::text::text_of;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::process::{Process, status_field};
-use super::state::table::{State, Table, Thread};
+use crate::linux::kernel::clock_page::{ClockPage, Image};
+use crate::linux::kernel::entry::{Entered, Entry};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::process::{Process, status_field};
+use crate::linux::state::table::{State, Table, Thread};
 use crate::{Broken, ClockReads, Step};
 
 /// The flags that may be set: all that is made is the program's own, and in its own groups.

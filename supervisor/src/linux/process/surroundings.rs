@@ -5,10 +5,10 @@ use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::state::call::Answer;
-use super::state::table::Caller;
 use crate::Clock;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::Caller;
 
 /// `getrusage`, `times` and `sysinfo`.
 pub(crate) fn usage(clock: Clock, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {

@@ -11,12 +11,12 @@ use std::{
 
 use rustix::{fs::FileType, io::Errno};
 
-use super::kernel::found::Found;
-use super::kernel::notify::Notice;
-use super::kernel::text::text_of;
-use super::state::call::Answer;
-use super::state::table::{Caller, Table};
 use crate::Step;
+use crate::linux::kernel::found::Found;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::{Caller, Table};
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;

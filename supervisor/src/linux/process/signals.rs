@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::kernel::notify::{Listener, Notice, Restart};
-use super::kernel::text::text_of;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::process::{Process, status_field};
-use super::state::table::{State, Table, Thread};
-use super::state::time::Time;
 use crate::Step;
+use crate::linux::kernel::notify::{Listener, Notice, Restart};
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::process::{Process, status_field};
+use crate::linux::state::table::{State, Table, Thread};
+use crate::linux::state::time::Time;
 
 /// Signals that were sent, and whose takers were not seen to.
 #[derive(Default)]

@@ -9,11 +9,11 @@ use rustix::{
 };
 
 use super::futex::wake_changed;
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::text::text_of;
 use super::signals::{bit, interrupt, pending};
-use super::state::call::Answer;
-use super::state::table::{State, Table};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::text::text_of;
+use crate::linux::state::call::Answer;
+use crate::linux::state::table::{State, Table};
 
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
 const LOOKS: u32 = 1_000_000;
