@@ -19,8 +19,6 @@ use super::life::{Life, Nest};
 use super::network::interfaces::ask_interface;
 use super::network::network::Network;
 use super::notifications::{Notification, Notifications};
-use super::output::Streams;
-use super::pipes::write;
 use super::points::point;
 use super::process::creation::{Outcome, await_child, born, create, enter, parent};
 use super::process::deaths::{buried, exit_process, exit_thread, look_after, send_signal};
@@ -39,8 +37,10 @@ use super::startup::{START_UP_CALLS, prepares};
 use super::state::call::{Answer, Cause, Held, Late};
 use super::state::table::{State, Table};
 use super::state::time::Time;
+use super::streams::output::Streams;
+use super::streams::pipes::write;
+use super::streams::waiting::{self, has_cause};
 use super::turns::Turns;
-use super::waiting::{self, has_cause};
 use crate::{
     Broken, Call, Clock, ClockReads, ConnectError, Ending, Files, Setup, SocketId, StartError, Step, What,
 };

@@ -7,8 +7,8 @@ use std::{
 
 use rustix::{event::PollFlags, net::SendFlags};
 
-use super::kernel::polling::{is_ready, which_are_ready};
-use super::network::connections::{PARTS, Sockets};
+use crate::linux::kernel::polling::{is_ready, which_are_ready};
+use crate::linux::network::connections::{PARTS, Sockets};
 use crate::{Broken, Limits, Step};
 
 /// The input and the outputs of a program.

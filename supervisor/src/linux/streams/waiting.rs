@@ -8,15 +8,15 @@ use std::os::fd::OwnedFd;
 use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::kernel::polling::may_wait;
-use super::network::connections::Sockets;
-use super::process::signals::has_signal;
-use super::state::awaited::Awaited;
-use super::state::call::{Answer, Cause, Deadline, Held, Late};
-use super::state::table::Table;
-use super::state::time::Time;
 use crate::What;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::polling::may_wait;
+use crate::linux::network::connections::Sockets;
+use crate::linux::process::signals::has_signal;
+use crate::linux::state::awaited::Awaited;
+use crate::linux::state::call::{Answer, Cause, Deadline, Held, Late};
+use crate::linux::state::table::Table;
+use crate::linux::state::time::Time;
 
 const MILLISECOND: u64 = 1_000_000;
 

@@ -12,11 +12,11 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
 use super::output::Streams;
-use super::state::awaited::Awaited;
-use super::state::call::{Answer, Cause, Held, Late};
-use super::state::table::{Caller, Table};
+use crate::linux::kernel::notify::Notice;
+use crate::linux::state::awaited::Awaited;
+use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::table::{Caller, Table};
 
 /// The size up to which a pipe takes a write as a whole or not at all; with room for anything it has room for this.
 const WHOLE: usize = libc::PIPE_BUF;
