@@ -10,7 +10,6 @@ use syscalls::Sysno;
 
 use super::clocks::axis::Axis;
 use super::clocks::timers::Timers;
-use super::effort::Effort;
 use super::files::files::{FileSystem, getrandom, read_random};
 use super::files::locks::{lease, lock_file, lock_range};
 use super::kernel::clock_page::ClockPage;
@@ -18,8 +17,6 @@ use super::kernel::notify::{Listener, Notice};
 use super::life::{Life, Nest};
 use super::network::interfaces::ask_interface;
 use super::network::network::Network;
-use super::notifications::{Notification, Notifications};
-use super::points::point;
 use super::process::creation::{Outcome, await_child, born, create, enter, parent};
 use super::process::deaths::{buried, exit_process, exit_thread, look_after, send_signal};
 use super::process::futex::Futexes;
@@ -27,20 +24,23 @@ use super::process::guards::{hide, limit_processor_time, set_personality, set_re
 use super::process::shared_memory::SharedMemory;
 use super::process::signals::{Signals, await_signal, break_off, is_interrupted, suspend};
 use super::process::surroundings::{processor, usage};
+use super::schedule::effort::Effort;
+use super::schedule::notifications::{Notification, Notifications};
+use super::schedule::points::point;
+use super::schedule::startup::{START_UP_CALLS, prepares};
+use super::schedule::turns::Turns;
 use super::stack::{Stacks, is_wait, says_where};
 use super::start::apart::Apart;
 use super::start::filter::{FORBIDDEN, SET_SIGNAL, SHARED};
 use super::start::namespace::NamespaceKeeper;
 use super::start::plan::Role;
 use super::start::spawn::{self, Started};
-use super::startup::{START_UP_CALLS, prepares};
 use super::state::call::{Answer, Cause, Held, Late};
 use super::state::table::{State, Table};
 use super::state::time::Time;
 use super::streams::output::Streams;
 use super::streams::pipes::write;
 use super::streams::waiting::{self, has_cause};
-use super::turns::Turns;
 use crate::{
     Broken, Call, Clock, ClockReads, ConnectError, Ending, Files, Setup, SocketId, StartError, Step, What,
 };

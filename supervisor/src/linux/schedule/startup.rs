@@ -9,9 +9,9 @@ use std::os::fd::AsFd;
 use rustix::event::PollFlags;
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::kernel::polling::{is_ready, may_wait};
-use super::state::table::Caller;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::polling::{is_ready, may_wait};
+use crate::linux::state::table::Caller;
 
 /// Calls that belong to a start-up. Reads do, too, if they cannot wait.
 const PREPARATIONS: &[Sysno] = &[

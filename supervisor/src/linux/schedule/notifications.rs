@@ -6,11 +6,11 @@ use rustix::{
 };
 use syscalls::Sysno;
 
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::text::text_of;
-use super::process::creation::has_strangers;
-use super::state::table::{State, Table};
 use crate::Broken;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::text::text_of;
+use crate::linux::process::creation::has_strangers;
+use crate::linux::state::table::{State, Table};
 
 /// How long a poll waits before the supervisor looks what the silence is about.
 const SLICE_MS: i64 = 40;

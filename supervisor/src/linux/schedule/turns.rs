@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-use super::state::randomness::{Randomness, stream};
+use crate::linux::state::randomness::{Randomness, stream};
 
 /// System calls that a thread makes in a row before another one gets its turn.
 const MAX_CALLS_IN_A_ROW: u32 = 400;

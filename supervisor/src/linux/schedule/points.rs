@@ -2,9 +2,9 @@
 
 use syscalls::Sysno;
 
-use super::kernel::notify::Notice;
-use super::network::network::Network;
-use super::state::table::Caller;
+use crate::linux::kernel::notify::Notice;
+use crate::linux::network::network::Network;
+use crate::linux::state::table::Caller;
 use crate::{ClockReads, What};
 
 /// The kind of a call of which the driver is notified before it is answered; none for most calls.
