@@ -10,11 +10,11 @@ use syscalls::Sysno;
 
 use super::clocks::axis::Axis;
 use super::clocks::timers::Timers;
+use super::copies::life::{Life, Nest};
 use super::files::files::{FileSystem, getrandom, read_random};
 use super::files::locks::{lease, lock_file, lock_range};
 use super::kernel::clock_page::ClockPage;
 use super::kernel::notify::{Listener, Notice};
-use super::life::{Life, Nest};
 use super::network::interfaces::ask_interface;
 use super::network::network::Network;
 use super::process::creation::{Outcome, await_child, born, create, enter, parent};

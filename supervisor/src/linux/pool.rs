@@ -7,8 +7,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use super::copies::life::Place;
 use super::kernel::text::text_of;
-use super::life::Place;
 use super::start::spawn::refused;
 use crate::{Group, Setup, StartError, Template};
 

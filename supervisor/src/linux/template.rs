@@ -6,12 +6,12 @@ use std::{
     path::Path,
 };
 
+use super::copies::holdings::{Holdings, Outfit};
+use super::copies::life::{Lease, Life, Nest, Place, Standing, Template};
+use super::copies::parked::Parked;
+use super::copies::regions::unusual;
 use super::group::Group;
-use super::holdings::{Holdings, Outfit};
 use super::kernel::text::text_of;
-use super::life::{Lease, Life, Nest, Place, Standing, Template};
-use super::parked::Parked;
-use super::regions::unusual;
 use super::start::plan::Role;
 use super::start::spawn::{self, Ends};
 use super::state::call::Held;

@@ -5,8 +5,8 @@ use std::io;
 use linux_raw_sys::general::SS_ONSTACK;
 use syscalls::Sysno;
 
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::tracing::{Registers, Traced, hear};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::tracing::{Registers, Traced, hear};
 
 /// Bytes of the kernel's `stack_t`.
 const STACK: usize = size_of::<libc::stack_t>();

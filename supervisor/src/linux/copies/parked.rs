@@ -8,12 +8,12 @@ use std::{fs::File, io, os::fd::AsFd};
 use syscalls::Sysno;
 
 use super::holdings::Outfit;
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::tracing::{Registers, Traced, hear, prepared};
 use super::regions::Region;
 use super::sibling::{Cleanup, Sibling};
-use super::start::namespace::NamespaceKeeper;
-use super::start::privileges::{TO_BE_COPIED, of_a_program};
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::tracing::{Registers, Traced, hear, prepared};
+use crate::linux::start::namespace::NamespaceKeeper;
+use crate::linux::start::privileges::{TO_BE_COPIED, of_a_program};
 
 /// The descriptor of the namespace that a process joins; it is closed at once.
 const JOINED_FD: i32 = 989;

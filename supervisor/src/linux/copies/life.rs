@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::clocks::made_timers::MadeTimers;
 use super::holdings::Holdings;
-use super::kernel::clock_page::{ClockPage, Image};
-use super::kernel::notify::Listener;
 use super::parked::Parked;
-use super::process::futex::Futexes;
-use super::start::apart::Apart;
-use super::start::namespace::NamespaceKeeper;
-use super::start::spawn::Child;
-use super::state::call::Held;
+use crate::linux::clocks::made_timers::MadeTimers;
+use crate::linux::kernel::clock_page::{ClockPage, Image};
+use crate::linux::kernel::notify::Listener;
+use crate::linux::process::futex::Futexes;
+use crate::linux::start::apart::Apart;
+use crate::linux::start::namespace::NamespaceKeeper;
+use crate::linux::start::spawn::Child;
+use crate::linux::state::call::Held;
 use crate::{Clock, Status};
 
 /// The place of a template in its pool: empty while a copy of it lives.

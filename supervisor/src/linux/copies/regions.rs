@@ -1,7 +1,7 @@
 //! The memory of a process that is copied.
 
-use super::kernel::clock_page::PAGE;
-use super::kernel::text::text_of;
+use crate::linux::kernel::clock_page::PAGE;
+use crate::linux::kernel::text::text_of;
 
 /// Memory that a copy of the process would not have, or would have without its content.
 pub(crate) struct Region {

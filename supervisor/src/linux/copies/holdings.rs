@@ -18,11 +18,11 @@ use rustix::{
     pipe::{PipeFlags, SpliceFlags, pipe_with, tee},
 };
 
-use super::kernel::notify::{Listener, Notice};
-use super::kernel::text::text_of;
-use super::network::connections::Sockets;
-use super::start::spawn::Ends;
-use super::state::process::Process;
+use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::text::text_of;
+use crate::linux::network::connections::Sockets;
+use crate::linux::start::spawn::Ends;
+use crate::linux::state::process::Process;
 
 /// Files of the machine that are the same for all who hold them.
 const STATELESS: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
