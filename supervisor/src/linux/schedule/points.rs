@@ -3,7 +3,7 @@
 use syscalls::Sysno;
 
 use crate::linux::kernel::notify::Notice;
-use crate::linux::network::network::Network;
+use crate::linux::network::families::Network;
 use crate::linux::state::table::Caller;
 use crate::{ClockReads, What};
 
