@@ -11,11 +11,10 @@ use super::copies::life::{Lease, Life, Nest, Place, Standing, Template};
 use super::copies::parked::Parked;
 use super::copies::regions::unusual;
 use super::group::Group;
-use super::kernel::text::text_of;
+use super::kernel::text::{status_field, text_of};
 use super::start::plan::Role;
 use super::start::spawn::{self, Ends};
 use super::state::call::Held;
-use super::state::process::status_field;
 use super::state::table::{State, Table, Thread};
 use crate::{HOME, Setup, StartError};
 

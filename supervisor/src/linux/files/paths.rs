@@ -22,8 +22,7 @@ use rustix::{
 };
 
 use crate::linux::kernel::found::{Found, PROC, describe};
-use crate::linux::kernel::text::{bytes_of, text_of};
-use crate::linux::state::process::status_field;
+use crate::linux::kernel::text::{bytes_of, status_field, text_of};
 use crate::linux::state::table::Caller;
 use crate::{Files, HOME};
 

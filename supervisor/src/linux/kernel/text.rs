@@ -16,3 +16,9 @@ pub(crate) fn bytes_of(mut file: File) -> io::Result<Vec<u8>> {
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+/// A field of `/proc/ID/status`.
+pub(crate) fn status_field(status: &str, name: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().last()?.parse().ok()
+}

@@ -10,8 +10,6 @@ use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
 use crate::linux::state::table::Caller;
 
-/// Commands of `ioctl` about interfaces are between these two, the second not included.
-pub(crate) const COMMANDS: (u32, u32) = (0x8910, 0x8a00);
 /// The size of `struct ifreq`: a name, and as much again and a half for what is asked.
 const REQUEST: usize = 40;
 /// Where in a `struct ifreq` the answer is.

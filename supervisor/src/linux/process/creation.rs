@@ -9,9 +9,9 @@ use syscalls::Sysno;
 use crate::linux::kernel::clock_page::{ClockPage, Image};
 use crate::linux::kernel::entry::{Entered, Entry};
 use crate::linux::kernel::notify::{Listener, Notice};
-use crate::linux::kernel::text::text_of;
+use crate::linux::kernel::text::{status_field, text_of};
 use crate::linux::state::call::{Answer, Cause, Held, Late};
-use crate::linux::state::process::{Process, status_field};
+use crate::linux::state::process::Process;
 use crate::linux::state::table::{State, Table, Thread};
 use crate::{Broken, ClockReads, Step};
 

@@ -11,9 +11,9 @@ use syscalls::Sysno;
 
 use crate::Step;
 use crate::linux::kernel::notify::{Listener, Notice, Restart};
-use crate::linux::kernel::text::text_of;
+use crate::linux::kernel::text::{status_field, text_of};
 use crate::linux::state::call::{Answer, Cause, Held, Late};
-use crate::linux::state::process::{Process, status_field};
+use crate::linux::state::process::Process;
 use crate::linux::state::table::{State, Table, Thread};
 use crate::linux::state::time::Time;
 

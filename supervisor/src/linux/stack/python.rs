@@ -16,8 +16,7 @@ use remoteprocess::{Error, ProcessMemory};
 use super::interpreter::is_ordinary;
 use crate::Frame;
 use crate::linux::kernel::memory::Memory;
-use crate::linux::kernel::text::text_of;
-use crate::linux::state::process::status_field;
+use crate::linux::kernel::text::{status_field, text_of};
 
 /// Bytes of the memory that is searched for an interpreter.
 const MOST_SEARCHED: u64 = 16 << 20;

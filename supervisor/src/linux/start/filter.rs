@@ -11,12 +11,13 @@ use linux_raw_sys::general::RLIMIT_CPU;
 use syscalls::Sysno;
 
 use crate::ClockReads;
-use crate::linux::network::interfaces::COMMANDS;
 
 /// The descriptor by which a new process sends its listener.
 pub(crate) const START_FD: i32 = 1000;
 /// The flags with which it does, which are nobody else's. The filter lets such a send pass, and [`seal`] forbids it from then on.
 pub(crate) const START_FLAGS: i32 = libc::MSG_CONFIRM | libc::MSG_DONTROUTE | libc::MSG_RST;
+/// Commands of `ioctl` about network interfaces are between these two, the second not included.
+const INTERFACES: (u32, u32) = (0x8910, 0x8a00);
 
 /// The condition on which the supervisor is notified of a call.
 enum When {
@@ -253,7 +254,7 @@ fn rules(clock_reads: ClockReads, syncs: bool, stacks: bool) -> Vec<(Sysno, When
     if syncs {
         rules.extend(SYNCS.iter().map(|&call| (call, When::Always)));
     }
-    rules.push((Sysno::ioctl, When::Within(1, COMMANDS)));
+    rules.push((Sysno::ioctl, When::Within(1, INTERFACES)));
     // Memory that no limit of a process counts.
     rules.push((Sysno::mmap, When::Has(3, (libc::MAP_SHARED | libc::MAP_GROWSDOWN) as u32)));
     rules.push((Sysno::memfd_create, When::Always));

@@ -5,8 +5,7 @@ use std::{
     os::fd::{AsRawFd, OwnedFd},
 };
 
-use crate::linux::kernel::text::text_of;
-use crate::linux::state::process::status_field;
+use crate::linux::kernel::text::{status_field, text_of};
 
 /// The number of the process behind a pidfd.
 pub(super) fn number_of(process: &OwnedFd) -> io::Result<u32> {

@@ -67,9 +67,3 @@ impl Process {
         if is_known { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }
     }
 }
-
-/// A field of `/proc/ID/status`.
-pub(crate) fn status_field(status: &str, name: &str) -> Option<u32> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.split_whitespace().last()?.parse().ok()
-}
