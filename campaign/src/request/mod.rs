@@ -10,11 +10,15 @@ use std::time::Duration;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
-use super::repeated::Repeated;
-use super::shard::Shard;
+use self::repeated::Repeated;
+use self::shard::Shard;
 use crate::expect::Expectations;
 use crate::files;
 use picklock_scenarios::scenario::Scenario;
+
+pub(crate) mod observer;
+pub(crate) mod repeated;
+pub mod shard;
 
 /// All that is to be run.
 pub struct Campaign<'a> {

@@ -20,7 +20,7 @@ pub enum Repeated {
 
 impl Repeated {
     /// True if this run is made twice, in a campaign whose seeds begin here.
-    pub(super) fn has(self, run: &Checked, first_seed: u64) -> bool {
+    pub(crate) fn has(self, run: &Checked, first_seed: u64) -> bool {
         let seed = run.plan.seed.0;
         seed.is_multiple_of(SAMPLE)
             || self == Repeated::Violations

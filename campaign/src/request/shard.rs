@@ -32,19 +32,19 @@ impl Shard {
     }
 
     /// Into how many the campaign is cut.
-    pub(super) fn of(self) -> u64 {
+    pub(crate) fn of(self) -> u64 {
         self.of
     }
 
     /// True if a block is its to run. Blocks are of one design after another; each shard gets some of every design, since
     /// designs cost more and less.
-    pub(super) fn has(self, block: u64, designs: u64) -> bool {
+    pub(crate) fn has(self, block: u64, designs: u64) -> bool {
         let (round, design) = (block / designs.max(1), block % designs.max(1));
         (round % self.of + design % self.of) % self.of == self.index - 1
     }
 
     /// How many of so many rounds of so many designs are its.
-    pub(super) fn share(self, rounds: u64, designs: u64) -> u64 {
+    pub(crate) fn share(self, rounds: u64, designs: u64) -> u64 {
         let first = |design: u64| (self.index - 1 + self.of - design % self.of) % self.of;
         (0..designs).map(|design| rounds.saturating_sub(first(design)).div_ceil(self.of)).sum()
     }
