@@ -8,6 +8,7 @@ use syscalls::Sysno;
 
 use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::{Answer, Deadline};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 use crate::linux::state::time::{Time, is_wall};
 
@@ -68,7 +69,9 @@ impl MadeTimers {
     }
 
     /// `timer_*`.
-    pub(crate) fn call(&mut self, time: &Time, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn call(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, time, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         let process = caller.thread().process;
         let memory = caller.memory();
         if notice.call() == Sysno::timer_create {

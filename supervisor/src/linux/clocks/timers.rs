@@ -9,11 +9,10 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::made_timers::MadeTimers;
-use crate::linux::kernel::notify::{Listener, Notice};
 use crate::linux::kernel::polling::is_ready;
 use crate::linux::kernel::text::text_of;
 use crate::linux::state::call::{Answer, Deadline};
-use crate::linux::state::table::Caller;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::time::{Time, is_wall};
 
 const SECOND: u64 = 1_000_000_000;
@@ -55,12 +54,9 @@ impl Timers {
     }
 
     /// `alarm` and `setitimer`.
-    pub(crate) fn alarm(
-        &mut self,
-        time: &Time,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn alarm(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, time, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         let process = caller.thread().process;
         let memory = caller.memory();
         let now = time.clock.monotonic_ns;
@@ -102,13 +98,9 @@ impl Timers {
     }
 
     /// `timerfd_*`.
-    pub(crate) fn timer(
-        &mut self,
-        time: &Time,
-        listener: &Listener,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn timer(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, time, listener, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         let memory = caller.memory();
         if notice.call() == Sysno::timerfd_create {
             let mut flags = EventfdFlags::CLOEXEC;

@@ -1,7 +1,7 @@
 //! Opening of files: some are answered with others, and some are out of reach.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     os::fd::{AsFd, AsRawFd as _, OwnedFd},
     sync::Arc,
 };
@@ -20,9 +20,10 @@ use crate::linux::kernel::found::Found;
 use crate::linux::kernel::notify::{Listener, Notice};
 use crate::linux::start::apart::Apart;
 use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::fifos::Opening;
-use crate::linux::state::table::{Caller, State, Table};
-use crate::{Clock, Setup, Step};
+use crate::linux::state::table::{Caller, State};
+use crate::{Setup, Step};
 
 /// Where the JVMs of a machine find each other, and what each shows the others of itself: a run would depend on who else runs there.
 const OF_OTHER_JVMS: &[u8] = b"/tmp/hsperfdata_";
@@ -60,64 +61,57 @@ impl FileSystem {
     }
 
     /// `open` and its kin.
-    pub(crate) fn open(
-        &mut self,
-        table: &mut Table,
-        clock: Clock,
-        listener: &Listener,
-        events: &mut VecDeque<Step>,
-        thread: usize,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
-        let (dir, path_at, flags) = match notice.call() {
-            Sysno::open => (libc::AT_FDCWD, 0, notice.int(1)),
-            Sysno::openat => (notice.int(0), 1, notice.int(2)),
-            _ => (notice.int(0), 1, table.memory_of(thread).u32(notice.arg(2))? as i32),
+    pub(crate) fn open(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let (dir, path_at, flags) = match ctx.notice.call() {
+            Sysno::open => (libc::AT_FDCWD, 0, ctx.notice.int(1)),
+            Sysno::openat => (ctx.notice.int(0), 1, ctx.notice.int(2)),
+            _ => (ctx.notice.int(0), 1, ctx.caller().memory().u32(ctx.notice.arg(2))? as i32),
         };
         if flags & libc::O_PATH != 0 {
             return Ok(Answer::Go);
         }
-        let path = table.memory_of(thread).text(notice.arg(path_at))?;
+        let path = ctx.caller().memory().text(ctx.notice.arg(path_at))?;
         if path.starts_with(OF_OTHER_JVMS) {
             return Err(Errno::NOENT);
         }
-        let name = match self.sight.find(table.caller(thread), dir, &path, flags & libc::O_NOFOLLOW == 0) {
+        let name = match self.sight.find(ctx.caller(), dir, &path, flags & libc::O_NOFOLLOW == 0) {
             Ok(found) if found.is_random() => {
-                return self.give_random_file(table, listener, thread, notice, flags);
+                return self.give_random_file(ctx, flags);
             }
             Ok(found) => {
                 let name = found.name()?;
-                if let Some(what) = self.out_of_reach(table.caller(thread), &found, &name)? {
+                if let Some(what) = self.out_of_reach(ctx.caller(), &found, &name)? {
                     let name = String::from_utf8_lossy(&name);
-                    events.push_back(Step::Refused(format!("open the {what} {name}")));
+                    ctx.events.push_back(Step::Refused(format!("open the {what} {name}")));
                     return Err(Errno::ACCESS);
                 }
                 if found.kind() == FileType::Fifo && name.starts_with(b"/") {
-                    let opening = Opening::new(found, flags, table.heard);
-                    return opening
-                        .map_or(Ok(Answer::Go), |opening| open_fifo(table, listener, notice, opening));
+                    let opening = Opening::new(found, flags, ctx.table.heard);
+                    return opening.map_or(Ok(Answer::Go), |opening| open_fifo(ctx, opening));
                 }
                 if flags & libc::O_ACCMODE != libc::O_RDONLY {
-                    self.stamps.note_opened(&mut self.sight, table.caller(thread), found);
+                    self.stamps.note_opened(&mut self.sight, ctx.caller(), found);
                     return Ok(Answer::Go);
                 }
                 self.sight.usual_name(name)
             }
             Err(_) if flags & libc::O_CREAT != 0 => {
-                self.stamps.expect(&mut self.sight, table.caller(thread), dir, &path);
+                self.stamps.expect(&mut self.sight, ctx.caller(), dir, &path);
                 return Ok(Answer::Go);
             }
             // A file that is not there on the machine may be there on a simulated host.
-            Err(_) => spelled(table.caller(thread), dir, &path).unwrap_or_default(),
+            Err(_) => spelled(ctx.caller(), dir, &path).unwrap_or_default(),
         };
         let (Ok(name), libc::O_RDONLY) = (String::from_utf8(name), flags & libc::O_ACCMODE) else {
             return Ok(Answer::Go);
         };
         let (sight, setup, apart) = (&mut self.sight, &*self.setup, self.apart);
-        match (Asked { table, thread, sight, setup, clock, apart }).answer_for(&name) {
+        match (Asked { table: ctx.table, thread: ctx.thread, sight, setup, clock: ctx.time.clock, apart })
+            .answer_for(&name)
+        {
             Answered::Text(text) => {
                 let file = self.answered_file(name, text)?;
-                give_file(listener, notice, flags, &file)
+                give_file(ctx, flags, &file)
             }
             Answered::Absent => Err(Errno::NOENT),
             Answered::Real => Ok(Answer::Go),
@@ -140,19 +134,12 @@ impl FileSystem {
     }
 
     /// A file in place of `/dev/urandom`. Its reads are answered; it holds something for those who read at a position.
-    fn give_random_file(
-        &mut self,
-        table: &mut Table,
-        listener: &Listener,
-        thread: usize,
-        notice: &Notice,
-        flags: i32,
-    ) -> Result<Answer, Errno> {
+    fn give_random_file(&mut self, ctx: Ctx<'_>, flags: i32) -> Result<Answer, Errno> {
         let mut bytes = vec![0; HELD_RANDOM];
-        table.random_of(thread).fill_bytes(&mut bytes);
+        ctx.table.random_of(ctx.thread).fill_bytes(&mut bytes);
         let file = memory_file(&bytes)?;
         self.random_files.push(rustix::fs::fstat(&file)?.st_ino);
-        give_file(listener, notice, flags, &file)
+        give_file(ctx, flags, &file)
     }
 
     /// The kind of a file that a program must not open: a device, or a pipe of the machine. Mounts keep it from devices, too.
@@ -173,8 +160,8 @@ impl FileSystem {
     }
 
     /// Notes a sync of a file. It is the kernel's; nothing else runs meanwhile.
-    pub(crate) fn sync(&self, notice: &Notice) -> Answer {
-        let file = std::fs::metadata(format!("/proc/{}/fd/{}", notice.thread(), notice.int(0)));
+    pub(crate) fn sync(&self, ctx: Ctx<'_>) -> Answer {
+        let file = std::fs::metadata(format!("/proc/{}/fd/{}", ctx.notice.thread(), ctx.notice.int(0)));
         if let (Some(syncs), Ok(file)) = (&self.setup.syncs, file) {
             syncs.note(&file);
         }
@@ -190,19 +177,15 @@ impl FileSystem {
     }
 }
 
-fn give_file(listener: &Listener, notice: &Notice, flags: i32, file: &OwnedFd) -> Result<Answer, Errno> {
+fn give_file(ctx: Ctx<'_>, flags: i32, file: &OwnedFd) -> Result<Answer, Errno> {
     let closes = flags & libc::O_CLOEXEC != 0;
-    listener.give(notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+    ctx.listener.give(ctx.notice, file.as_fd(), closes).map_err(|_| Errno::MFILE)?;
     Ok(Answer::Done)
 }
 
 /// Opens a FIFO: at once if the other end is open, together with whoever waits to open that, or later.
-fn open_fifo(
-    table: &mut Table,
-    listener: &Listener,
-    notice: &Notice,
-    opening: Box<Opening>,
-) -> Result<Answer, Errno> {
+fn open_fifo(ctx: Ctx<'_>, opening: Box<Opening>) -> Result<Answer, Errno> {
+    let Ctx { table, listener, notice, .. } = ctx;
     if opening.has_partner()? {
         return Ok(Answer::Go);
     }
@@ -234,26 +217,28 @@ fn give_end(listener: &Listener, notice: &Notice, opening: &Opening, end: &Owned
 }
 
 /// `getrandom`.
-pub(crate) fn getrandom(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-    give_random(table, thread, notice.arg(0), notice.arg(1))
+pub(crate) fn getrandom(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let (address, length) = (ctx.notice.arg(0), ctx.notice.arg(1));
+    give_random(ctx, address, length)
 }
 
-fn give_random(table: &mut Table, thread: usize, address: u64, length: u64) -> Result<Answer, Errno> {
+fn give_random(ctx: Ctx<'_>, address: u64, length: u64) -> Result<Answer, Errno> {
     let mut bytes = vec![0; MOST_RANDOM.min(length as usize)];
-    table.random_of(thread).fill_bytes(&mut bytes);
-    table.memory_of(thread).write(address, &bytes)?;
+    ctx.table.random_of(ctx.thread).fill_bytes(&mut bytes);
+    ctx.caller().memory().write(address, &bytes)?;
     Ok(Answer::Value(bytes.len() as i64))
 }
 
 /// A read of `/dev/urandom`.
-pub(crate) fn read_random(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+pub(crate) fn read_random(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let notice = ctx.notice;
     if notice.call() == Sysno::readv {
         // The first part alone: readers come back for the rest.
-        let memory = table.memory_of(thread);
+        let memory = ctx.caller().memory();
         let (address, length) = (memory.u64(notice.arg(1))?, memory.u64(notice.arg(1) + 8)?);
-        return give_random(table, thread, address, length);
+        return give_random(ctx, address, length);
     }
-    give_random(table, thread, notice.arg(1), notice.arg(2))
+    give_random(ctx, notice.arg(1), notice.arg(2))
 }
 
 fn memory_file(bytes: &[u8]) -> Result<OwnedFd, Errno> {

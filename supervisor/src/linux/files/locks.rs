@@ -18,19 +18,16 @@ use rustix::{
 
 use super::paths::Sight;
 use crate::linux::kernel::found::Found;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::kernel::text::text_of;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 use crate::{Files, Step};
 
 /// `flock`.
-pub(crate) fn lock_file(
-    sight: &mut Sight,
-    events: &mut VecDeque<Step>,
-    caller: Caller<'_>,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn lock_file(ctx: Ctx<'_>, sight: &mut Sight) -> Result<Answer, Errno> {
+    let Ctx { table, events, thread, notice, .. } = ctx;
+    let caller = table.caller(thread);
     let file = caller.file(notice.int(0))?;
     if notice.int(1) & libc::LOCK_UN == 0 {
         refuse_file_of_machine(sight, events, caller, &file)?;
@@ -74,12 +71,9 @@ fn is_of_machine(sight: &mut Sight, caller: Caller<'_>, file: &OwnedFd) -> Resul
 }
 
 /// `fcntl` that takes a lock on a part of a file, waits for one, or looks for those of others.
-pub(crate) fn lock_range(
-    sight: &mut Sight,
-    events: &mut VecDeque<Step>,
-    caller: Caller<'_>,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn lock_range(ctx: Ctx<'_>, sight: &mut Sight) -> Result<Answer, Errno> {
+    let Ctx { table, events, thread, notice, .. } = ctx;
+    let caller = table.caller(thread);
     let file = caller.file(notice.int(0))?;
     let bytes = caller.memory().read(notice.arg(2), size_of::<libc::flock>())?;
     // SAFETY: the structure is plain numbers, and there are as many bytes.
@@ -107,8 +101,8 @@ pub(crate) fn lock_range(
 }
 
 /// `fcntl` with `F_SETLEASE`: to hold up whoever opens a file.
-pub(crate) fn lease(events: &mut VecDeque<Step>) -> Result<Answer, Errno> {
-    events.push_back(Step::Refused("a lease on a file".to_owned()));
+pub(crate) fn lease(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    ctx.events.push_back(Step::Refused("a lease on a file".to_owned()));
     Err(Errno::PERM)
 }
 

@@ -23,8 +23,8 @@ use syscalls::Sysno;
 
 use super::paths::Sight;
 use crate::linux::kernel::found::Found;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 
 /// Files that are looked at when the clock moves on.
@@ -210,12 +210,8 @@ impl Stamps {
     }
 
     /// `mkdir`, `rename` and their kin.
-    pub(crate) fn change_directory(
-        &mut self,
-        sight: &mut Sight,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn change_directory(&mut self, ctx: Ctx<'_>, sight: &mut Sight) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let paths: &[(Option<usize>, usize)] = match notice.call() {
             Sysno::mkdir => &[(None, 0)],
             Sysno::mkdirat => &[(Some(0), 1)],
@@ -238,13 +234,8 @@ impl Stamps {
     }
 
     /// `stat` and its kin.
-    pub(crate) fn describe(
-        &mut self,
-        sight: &mut Sight,
-        now: Time,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn describe(&mut self, ctx: Ctx<'_>, sight: &mut Sight) -> Result<Answer, Errno> {
+        let (now, caller, notice) = (ctx.time.clock.wall_ns, ctx.caller(), ctx.notice);
         let (dir, path, buffer, flags) = match notice.call() {
             Sysno::fstat => (notice.int(0), None, 1, libc::AT_EMPTY_PATH),
             Sysno::stat => (libc::AT_FDCWD, Some(0), 1, 0),
@@ -331,7 +322,8 @@ impl Stamps {
     }
 
     /// The number of a socket, which the kernel counts for the whole machine.
-    pub(crate) fn cookie(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn cookie(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let file = caller.file(notice.int(0))?;
         let number = self.number(fs::fstat(&file)?.st_ino);
         let memory = caller.memory();
@@ -344,12 +336,8 @@ impl Stamps {
     }
 
     /// `readlink` of a descriptor that has no name: its text is its number.
-    pub(crate) fn read_link(
-        &mut self,
-        sight: &mut Sight,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn read_link(&mut self, ctx: Ctx<'_>, sight: &mut Sight) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let (dir, path, buffer) = match notice.call() {
             Sysno::readlink => (libc::AT_FDCWD, 0, 1),
             _ => (notice.int(0), 1, 2),

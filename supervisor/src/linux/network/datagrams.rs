@@ -15,8 +15,9 @@ use syscalls::Sysno;
 
 use super::addresses::{address, write_address};
 use super::connections::Sockets;
-use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 
 /// One socket.
@@ -32,7 +33,8 @@ pub(crate) struct Datagrams(Vec<Datagram>);
 
 impl Datagrams {
     /// `socket` for datagrams: a unix socket whose other end is closed, so that what is sent is refused.
-    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn make(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { listener, notice, .. } = ctx;
         let kind = notice.int(1);
         let (theirs, _) = socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
         if kind & libc::SOCK_NONBLOCK != 0 {

@@ -6,9 +6,8 @@ use std::net::Ipv4Addr;
 
 use rustix::io::Errno;
 
-use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
-use crate::linux::state::table::Caller;
+use crate::linux::state::context::Ctx;
 
 /// The size of `struct ifreq`: a name, and as much again and a half for what is asked.
 const REQUEST: usize = 40;
@@ -91,7 +90,8 @@ fn named(name: &str) -> [u8; VALUE] {
 }
 
 /// `ioctl` about the interfaces of the host with this address.
-pub(crate) fn ask_interface(host: Ipv4Addr, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+pub(crate) fn ask_interface(ctx: Ctx<'_>, host: Ipv4Addr) -> Result<Answer, Errno> {
+    let (caller, notice) = (ctx.caller(), ctx.notice);
     caller.file(notice.int(0))?;
     let memory = caller.memory();
     let (command, at) = (notice.arg(1) & 0xffff_ffff, notice.arg(2));

@@ -17,8 +17,9 @@ use rustix::{
 use syscalls::Sysno;
 
 use super::interfaces::{Interface, PREFIX, interfaces};
-use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 
 /// The number of sockets at which it is looked which of them are still open.
@@ -153,12 +154,9 @@ impl Netlinks {
     }
 
     /// `socket` for netlink.
-    pub(crate) fn make(
-        &mut self,
-        listener: &Listener,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn make(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, listener, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         let kind = notice.int(1);
         if !matches!(kind & 0xff, libc::SOCK_RAW | libc::SOCK_DGRAM) || notice.int(2) != libc::NETLINK_ROUTE {
             return Err(Errno::AFNOSUPPORT);

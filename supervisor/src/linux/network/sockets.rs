@@ -17,11 +17,11 @@ use syscalls::Sysno;
 use super::addresses::write_address;
 use super::connections::{BUFFER, Socket, Sockets, Stage, fill};
 use super::options::{is_kept, is_refused};
-use crate::linux::kernel::notify::{Listener, Notice};
 use crate::linux::kernel::polling::is_ready;
 use crate::linux::state::awaited::Awaited;
 use crate::linux::state::call::{Answer, Cause, Held, Late};
-use crate::linux::state::table::{Caller, Table};
+use crate::linux::state::context::Ctx;
+use crate::linux::state::table::Table;
 use crate::{ConnectError, Ending, SocketId, Step};
 
 /// The longest value that is kept, in bytes; the longest of the kernel's own (a route of IP, a signature's key) are shorter.
@@ -31,7 +31,8 @@ const INFO: usize = 104;
 
 impl Sockets {
     /// `socket` for a stream.
-    pub(crate) fn make(&mut self, listener: &Listener, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn make(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { listener, notice, .. } = ctx;
         let kind = notice.int(1);
         let mut flags = SocketFlags::CLOEXEC;
         flags.set(SocketFlags::NONBLOCK, kind & libc::SOCK_NONBLOCK != 0);
@@ -47,7 +48,7 @@ impl Sockets {
     /// `connect` of one of them.
     pub(crate) fn connect(
         &mut self,
-        events: &mut VecDeque<Step>,
+        ctx: Ctx<'_>,
         id: SocketId,
         file: OwnedFd,
         to: Option<SocketAddrV4>,
@@ -73,14 +74,14 @@ impl Sockets {
         }
         let to = to.ok_or(Errno::AFNOSUPPORT)?;
         if !self.is_known(*to.ip()) {
-            events.push_back(Step::Refused(format!("connect to {to}, which is no host of this world")));
+            ctx.events.push_back(Step::Refused(format!("connect to {to}, which is no host of this world")));
             return Err(Errno::NETUNREACH);
         }
         let local = SocketAddrV4::new(self.host(), self.next_port());
         let socket = self.get(id);
         socket.local.get_or_insert(local);
         socket.peer = Some(to);
-        events.push_back(Step::Connect { socket: id, to });
+        ctx.events.push_back(Step::Connect { socket: id, to });
         if !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK) {
             self.get(id).stage = Stage::Connecting { theirs: None, filler: 0 };
             return Ok(Answer::Hold(Held {
@@ -186,12 +187,9 @@ impl Sockets {
     }
 
     /// `listen`.
-    pub(crate) fn start_listening(
-        &mut self,
-        events: &mut VecDeque<Step>,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn start_listening(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, events, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         let file = caller.file(notice.int(0))?;
         let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
         if !matches!(self.get(id).stage, Stage::Fresh) {
@@ -238,12 +236,8 @@ impl Sockets {
     }
 
     /// `accept`: takes the next connection.
-    pub(crate) fn take(
-        &mut self,
-        supervisor: &Listener,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn take(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let file = caller.file(notice.int(0))?;
         let blocks = !rustix::fs::fcntl_getfl(&file)?.contains(OFlags::NONBLOCK);
         let ready = is_ready(&[(file.as_fd(), PollFlags::IN)]);
@@ -273,12 +267,13 @@ impl Sockets {
         let peer = self.get(id).peer;
         write_address(caller, notice.arg(1), notice.arg(2), peer)?;
         let closes = wanted & libc::SOCK_CLOEXEC != 0;
-        supervisor.give(notice, taken.as_fd(), closes).map_err(|_| Errno::MFILE)?;
+        ctx.listener.give(notice, taken.as_fd(), closes).map_err(|_| Errno::MFILE)?;
         Ok(Answer::Done)
     }
 
     /// `getsockname` and `getpeername`.
-    pub(crate) fn names(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn names(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let file = caller.file(notice.int(0))?;
         let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
         let socket = self.get(id);
@@ -293,7 +288,8 @@ impl Sockets {
     }
 
     /// `setsockopt` and `getsockopt`.
-    pub(crate) fn options(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
+    pub(crate) fn options(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let (caller, notice) = (ctx.caller(), ctx.notice);
         let file = caller.file(notice.int(0))?;
         let Some(id) = self.find(&file) else { return Ok(Answer::Go) };
         let memory = caller.memory();

@@ -24,10 +24,10 @@ use syscalls::Sysno;
 
 use crate::linux::files::paths::{Sight, spelled};
 use crate::linux::kernel::found::Found;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::kernel::text::{status_field, text_of};
 use crate::linux::start::apart::Apart;
 use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Caller;
 use crate::linux::state::time::Time;
 use crate::{HOME, Step};
@@ -71,13 +71,13 @@ impl Unix {
     /// `connect` of a socket that is none of the simulated network.
     pub(crate) fn connect(
         &self,
+        ctx: Ctx<'_>,
         sight: &mut Sight,
-        time: &mut Time,
-        events: &mut VecDeque<Step>,
-        caller: Caller<'_>,
         file: &OwnedFd,
         bytes: &[u8],
     ) -> Result<Answer, Errno> {
+        let Ctx { table, time, events, thread, .. } = ctx;
+        let caller = table.caller(thread);
         let family = bytes.get(..2).ok_or(Errno::INVAL)?;
         if family == (libc::AF_UNSPEC as u16).to_ne_bytes() {
             net::connect_unspec(file)?;
@@ -91,12 +91,7 @@ impl Unix {
 
     /// `bind` of a socket that is none of the simulated network. A path is the kernel's: it can be made only where the program
     /// may write.
-    pub(crate) fn bind(
-        &mut self,
-        events: &mut VecDeque<Step>,
-        file: &OwnedFd,
-        bytes: &[u8],
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn bind(&mut self, ctx: Ctx<'_>, file: &OwnedFd, bytes: &[u8]) -> Result<Answer, Errno> {
         match bytes.get(2..) {
             None => Ok(Answer::Go),
             Some([]) if self.has_names => {
@@ -107,7 +102,7 @@ impl Unix {
                 Ok(Answer::Value(0))
             }
             Some([] | [0, ..]) if !self.has_names => {
-                events.push_back(Step::Refused("an abstract name for a unix socket".to_owned()));
+                ctx.events.push_back(Step::Refused("an abstract name for a unix socket".to_owned()));
                 Err(Errno::ACCESS)
             }
             Some(_) => Ok(Answer::Go),
@@ -115,15 +110,9 @@ impl Unix {
     }
 
     /// `sendto`, `sendmsg` and `sendmmsg` with an address of their own.
-    pub(crate) fn send(
-        &self,
-        sight: &mut Sight,
-        time: &mut Time,
-        events: &mut VecDeque<Step>,
-        caller: Caller<'_>,
-        file: &OwnedFd,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn send(&self, ctx: Ctx<'_>, sight: &mut Sight, file: &OwnedFd) -> Result<Answer, Errno> {
+        let Ctx { table, time, events, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         // Only datagrams go by an address; the kernel takes none for the others.
         if sockopt::socket_type(file)? != SocketType::DGRAM {
             return Ok(Answer::Go);

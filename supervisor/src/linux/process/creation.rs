@@ -11,6 +11,7 @@ use crate::linux::kernel::entry::{Entered, Entry};
 use crate::linux::kernel::notify::{Listener, Notice};
 use crate::linux::kernel::text::{status_field, text_of};
 use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::process::Process;
 use crate::linux::state::table::{State, Table, Thread};
 use crate::{Broken, ClockReads, Step};
@@ -79,13 +80,8 @@ pub(crate) fn has_strangers(table: &Table) -> bool {
 }
 
 /// `clone`, `fork` and their kin.
-pub(crate) fn create(
-    table: &mut Table,
-    listener: &Listener,
-    events: &mut VecDeque<Step>,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn create(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, listener, events, thread, notice, .. } = ctx;
     let flags = match notice.call() {
         Sysno::clone => notice.arg(0),
         Sysno::clone3 => table.memory_of(thread).u64(notice.arg(0))?,
@@ -134,14 +130,15 @@ pub(crate) fn create(
 }
 
 /// The number of the parent as the program knows it; the first one's is the init's.
-pub(crate) fn parent(table: &Table, thread: usize) -> Answer {
-    let parent = table.processes[table.threads[thread].process].parent;
-    let parent = parent.map(|parent| &table.processes[parent]).filter(|parent| parent.alive);
+pub(crate) fn parent(ctx: Ctx<'_>) -> Answer {
+    let parent = ctx.caller().process().parent;
+    let parent = parent.map(|parent| &ctx.table.processes[parent]).filter(|parent| parent.alive);
     Answer::Value(parent.map_or(1, |parent| parent.own_pid.into()))
 }
 
 /// `wait4` and `waitid`.
-pub(crate) fn await_child(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+pub(crate) fn await_child(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, thread, notice, .. } = ctx;
     let process = table.threads[thread].process;
     let (which, options) = match notice.call() {
         Sysno::wait4 => (u32::try_from(notice.int(0)).ok().filter(|&pid| pid > 0), notice.int(2)),

@@ -10,9 +10,10 @@ use rustix::{
 
 use super::futex::wake_changed;
 use super::signals::{bit, interrupt, pending};
-use crate::linux::kernel::notify::{Listener, Notice};
+use crate::linux::kernel::notify::Listener;
 use crate::linux::kernel::text::text_of;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::{State, Table};
 
 /// How often it is looked whether a thread that ends is gone; each look gives way to it.
@@ -21,18 +22,14 @@ const LOOKS: u32 = 1_000_000;
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
 /// `exit`.
-pub(crate) fn exit_thread(
-    table: &mut Table,
-    listener: &Listener,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn exit_thread(mut ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, listener, thread, notice, .. } = ctx.reborrow();
     let (tid, process) = (table.threads[thread].tid, table.threads[thread].process);
     let others = (table.threads.iter().enumerate()).any(|(other, entry)| {
         other != thread && entry.process == process && !matches!(entry.state, State::Dead)
     });
     if !others {
-        return exit_process(table, listener, thread, notice);
+        return exit_process(ctx);
     }
     let pid = table.processes[process].pid;
     // A handle of the thread alone, which kernels before 6.9 do not make; `O_EXCL` asks for it.
@@ -57,12 +54,8 @@ pub(crate) fn exit_thread(
 }
 
 /// `exit_group`.
-pub(crate) fn exit_process(
-    table: &mut Table,
-    listener: &Listener,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn exit_process(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, listener, thread, notice, .. } = ctx;
     let process = table.threads[thread].process;
     listener.go(notice);
     let mut handle = [PollFd::new(&table.processes[process].handle, PollFlags::IN)];

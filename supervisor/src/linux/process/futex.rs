@@ -5,10 +5,9 @@
 
 use rustix::io::Errno;
 
-use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::{Answer, Cause, Deadline, FutexWait, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::{State, Table};
-use crate::linux::state::time::Time;
 
 /// The futexes of a group: in which order threads came to wait.
 #[derive(Clone, Default)]
@@ -18,13 +17,8 @@ pub(crate) struct Futexes {
 
 impl Futexes {
     /// `futex`.
-    pub(crate) fn call(
-        &mut self,
-        table: &mut Table,
-        time: &Time,
-        thread: usize,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn call(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, time, thread, notice, .. } = ctx;
         let memory = table.memory_of(thread);
         let process = table.threads[thread].process;
         let (address, op, value) = (notice.arg(0), notice.int(1), notice.arg(2) as u32);

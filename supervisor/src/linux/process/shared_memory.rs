@@ -10,12 +10,13 @@ use std::{
 };
 
 use rustix::{fs::FileType, io::Errno};
+use syscalls::Sysno;
 
 use crate::Step;
 use crate::linux::kernel::found::Found;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::kernel::text::text_of;
 use crate::linux::state::call::Answer;
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::{Caller, Table};
 
 /// Bytes of a page.
@@ -40,12 +41,9 @@ impl SharedMemory {
     }
 
     /// `mmap` with `MAP_SHARED`, or of memory that no limit counts as it grows.
-    pub(crate) fn map(
-        &mut self,
-        events: &mut VecDeque<Step>,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn map(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, events, thread, notice, .. } = ctx;
+        let caller = table.caller(thread);
         if notice.int(3) & libc::MAP_GROWSDOWN != 0 {
             events.push_back(Step::Refused("memory that grows by itself".to_owned()));
             return Err(Errno::INVAL);
@@ -58,21 +56,18 @@ impl SharedMemory {
     }
 
     /// `shmget`, which may make a segment.
-    pub(crate) fn make_segment(
-        &mut self,
-        events: &mut VecDeque<Step>,
-        caller: Caller<'_>,
-        notice: &Notice,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn make_segment(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, events, notice, .. } = ctx;
         let makes = notice.int(0) == libc::IPC_PRIVATE || notice.int(2) & libc::IPC_CREAT != 0;
-        if !makes {
+        if notice.call() != Sysno::shmget || !makes {
             return Ok(Answer::Go);
         }
-        self.take(events, caller.limits().memory, notice.arg(1))
+        self.take(events, table.limits.memory, notice.arg(1))
     }
 
     /// `memfd_create`.
-    pub(crate) fn make_file(&mut self, events: &mut VecDeque<Step>, table: &Table) -> Result<Answer, Errno> {
+    pub(crate) fn make_file(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, events, .. } = ctx;
         let most = (table.limits.memory / table.limits.file.max(1)).max(1);
         if self.memfds >= most && !self.has_sent {
             self.memfds = memfds(table);

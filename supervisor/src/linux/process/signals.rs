@@ -4,8 +4,6 @@
 //! the supervisor ends the wait of a thread that has a signal to take. What is pending, blocked and caught is read from `/proc`, when no
 //! thread runs: a signal is there once its sender has come to its next call.
 
-use std::collections::VecDeque;
-
 use rustix::io::Errno;
 use syscalls::Sysno;
 
@@ -13,9 +11,9 @@ use crate::Step;
 use crate::linux::kernel::notify::{Listener, Notice, Restart};
 use crate::linux::kernel::text::{status_field, text_of};
 use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::process::Process;
 use crate::linux::state::table::{State, Table, Thread};
-use crate::linux::state::time::Time;
 
 /// Signals that were sent, and whose takers were not seen to.
 #[derive(Default)]
@@ -95,13 +93,8 @@ fn restart(call: Sysno) -> Restart {
 
 impl Signals {
     /// `kill` and its kin: the kernel sends the signal, the supervisor sees to those who wait.
-    pub(crate) fn send(
-        &mut self,
-        table: &Table,
-        thread: usize,
-        notice: &Notice,
-        events: &mut VecDeque<Step>,
-    ) -> Result<Answer, Errno> {
+    pub(crate) fn send(&mut self, ctx: Ctx<'_>) -> Result<Answer, Errno> {
+        let Ctx { table, events, thread, notice, .. } = ctx;
         let number = match notice.call() {
             Sysno::tgkill | Sysno::rt_tgsigqueueinfo => notice.int(2),
             _ => notice.int(1),
@@ -231,12 +224,8 @@ pub(crate) fn has_signal(table: &Table, thread: usize, set: u64) -> bool {
 }
 
 /// `rt_sigtimedwait`, by which C libraries make `sigwait`, too.
-pub(crate) fn await_signal(
-    table: &Table,
-    time: &mut Time,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn await_signal(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, time, thread, notice, .. } = ctx;
     let memory = table.memory_of(thread);
     let set = memory.u64(notice.arg(0))?;
     let timeout = memory.timespec(notice.arg(2))?;
@@ -251,7 +240,8 @@ pub(crate) fn await_signal(
 }
 
 /// `pause` and `rt_sigsuspend`.
-pub(crate) fn suspend(table: &mut Table, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
+pub(crate) fn suspend(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, thread, notice, .. } = ctx;
     if notice.call() == Sysno::rt_sigsuspend {
         table.threads[thread].blocks = Some(table.memory_of(thread).u64(notice.arg(0))?);
     }

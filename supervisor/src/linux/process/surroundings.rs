@@ -5,14 +5,13 @@ use linux_raw_sys::{general::rusage, system::sysinfo};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use crate::Clock;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::state::call::Answer;
-use crate::linux::state::table::Caller;
+use crate::linux::state::context::Ctx;
 
 /// `getrusage`, `times` and `sysinfo`.
-pub(crate) fn usage(clock: Clock, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
-    let memory = caller.memory();
+pub(crate) fn usage(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let (clock, notice) = (ctx.time.clock, ctx.notice);
+    let memory = ctx.caller().memory();
     let seconds = clock.monotonic_ns / 1_000_000_000;
     match notice.call() {
         Sysno::getrusage => memory.write(notice.arg(1), &[0; size_of::<rusage>()])?,
@@ -39,8 +38,9 @@ pub(crate) fn usage(clock: Clock, caller: Caller<'_>, notice: &Notice) -> Result
 }
 
 /// `sched_getaffinity`, `sched_setaffinity` and `getcpu`: there is one processor, the first.
-pub(crate) fn processor(caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
-    let memory = caller.memory();
+pub(crate) fn processor(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let notice = ctx.notice;
+    let memory = ctx.caller().memory();
     match notice.call() {
         Sysno::sched_getaffinity => {
             let mut set = [0; 8];

@@ -2,6 +2,7 @@
 
 pub(super) mod awaited;
 pub(super) mod call;
+pub(super) mod context;
 pub(super) mod fifos;
 pub(super) mod process;
 pub(super) mod randomness;

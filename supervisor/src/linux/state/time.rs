@@ -1,20 +1,15 @@
-//! The clocks of a program: clock reads, and sleeps.
+//! The clocks of a program, and how often it may read them without waiting.
 //!
 //! Computation costs no time, so a program that only looks whether something happened would do so for ever: after many looks
 //! it waits until a little time has passed.
 
 use std::sync::Arc;
 
-use rustix::io::Errno;
-use syscalls::Sysno;
-
 use super::call::{Answer, Cause, Deadline, Held, Late};
-use super::table::Caller;
 use crate::Clock;
-use crate::linux::kernel::clock_page::ClockPage;
-use crate::linux::kernel::notify::Notice;
+use crate::linux::kernel::clock_page::{ClockPage, Image};
+use crate::linux::kernel::memory::Memory;
 
-const SECOND: u64 = 1_000_000_000;
 /// Calls that do nothing but look whether something happened, before a little time must pass.
 const SPINS: u32 = 300;
 /// The same during start-up: importing redis-py alone reads the clock 13,000 times.
@@ -95,7 +90,7 @@ impl Time {
     }
 
     /// Holds a call that only looks, if there were many.
-    fn pause(&mut self, late: Late) -> Option<Answer> {
+    pub(crate) fn pause(&mut self, late: Late) -> Option<Answer> {
         if !self.spins_too_long() {
             return None;
         }
@@ -151,69 +146,20 @@ impl Time {
         deadlines.map(|deadline| self.monotonic(deadline)).min()
     }
 
-    /// A clock read.
-    pub(crate) fn look(&mut self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = caller.memory();
-        let clock = self.clock;
-        if notice.call() == Sysno::clock_getres {
-            if notice.arg(1) != 0 {
-                memory.write_pair(notice.arg(1), 0, 1)?;
-            }
-            return Ok(Answer::Value(0));
-        }
-        if let Some(page) = &self.page
-            && notice.call() != Sysno::time
-        {
-            if page.is_exhausted() {
-                self.spins += SPINS;
-                page.allow();
-            } else {
-                // The first look of this process: the next ones read the page.
-                let _ = caller.process().image.map(memory);
-            }
-        }
-        if let Some(answer) = self.pause(Late::Again) {
-            return Ok(answer);
-        }
-        let (seconds, rest) = (clock.wall_ns / SECOND, clock.wall_ns % SECOND);
-        match notice.call() {
-            Sysno::clock_gettime if is_wall(notice.int(0)) => {
-                memory.write_pair(notice.arg(1), seconds, rest)?
-            }
-            Sysno::clock_gettime => {
-                let time = clock.monotonic_ns;
-                memory.write_pair(notice.arg(1), time / SECOND, time % SECOND)?;
-            }
-            Sysno::gettimeofday => {
-                if notice.arg(0) != 0 {
-                    memory.write_pair(notice.arg(0), seconds, rest / 1000)?;
-                }
-            }
-            _ => {
-                if notice.arg(0) != 0 {
-                    memory.write(notice.arg(0), &seconds.to_le_bytes())?;
-                }
-                return Ok(Answer::Value(seconds as i64));
-            }
-        }
-        Ok(Answer::Value(0))
-    }
-
-    pub(crate) fn sleep(&self, caller: Caller<'_>, notice: &Notice) -> Result<Answer, Errno> {
-        let memory = caller.memory();
-        let until = if notice.call() == Sysno::nanosleep {
-            self.in_time(memory.timespec(notice.arg(0))?.ok_or(Errno::FAULT)?)
+    /// Notes a clock read that comes as a call although there is a page: the program has read the page too often, or its process
+    /// has not read it yet.
+    pub(crate) fn note_read(&mut self, image: Image, memory: Memory) {
+        let Some(page) = &self.page else { return };
+        if page.is_exhausted() {
+            self.spins += SPINS;
+            page.allow();
         } else {
-            let time = memory.timespec(notice.arg(2))?.ok_or(Errno::FAULT)?;
-            match (notice.int(1) & libc::TIMER_ABSTIME != 0, is_wall(notice.int(0))) {
-                (false, _) => self.in_time(time),
-                (true, true) => Deadline::Wall(time),
-                (true, false) => Deadline::Monotonic(time),
-            }
-        };
-        Ok(Answer::Hold(Held { until: Some(until), cause: Cause::Time, late: Late::Answer(0) }))
+            // The first look of this process: the next ones read the page.
+            let _ = image.map(memory);
+        }
     }
 
+    /// `sched_yield`.
     pub(crate) fn give_way(&mut self) -> Answer {
         let delay = if self.spins_too_long() { self.little() } else { 0 };
         Answer::Hold(Held { until: Some(self.in_time(delay)), cause: Cause::Time, late: Late::Answer(0) })

@@ -16,6 +16,7 @@ use super::output::Streams;
 use crate::linux::kernel::notify::Notice;
 use crate::linux::state::awaited::Awaited;
 use crate::linux::state::call::{Answer, Cause, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::{Caller, Table};
 
 /// The size up to which a pipe takes a write as a whole or not at all; with room for anything it has room for this.
@@ -28,12 +29,8 @@ const MOST_PARTS: u64 = 1024;
 const NOWHERE: u64 = u64::MAX;
 
 /// `write` and `writev`. All but those to a pipe are the kernel's.
-pub(crate) fn write(
-    table: &mut Table,
-    streams: &mut Streams,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn write(ctx: Ctx<'_>, streams: &mut Streams) -> Result<Answer, Errno> {
+    let Ctx { table, thread, notice, .. } = ctx;
     let Ok(file) = table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
     let stat = rustix::fs::fstat(&file)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Fifo

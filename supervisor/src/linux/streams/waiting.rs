@@ -9,12 +9,12 @@ use rustix::{event::PollFlags, io::Errno, net::sockopt};
 use syscalls::Sysno;
 
 use crate::What;
-use crate::linux::kernel::notify::Notice;
 use crate::linux::kernel::polling::may_wait;
 use crate::linux::network::connections::Sockets;
 use crate::linux::process::signals::has_signal;
 use crate::linux::state::awaited::Awaited;
 use crate::linux::state::call::{Answer, Cause, Deadline, Held, Late};
+use crate::linux::state::context::Ctx;
 use crate::linux::state::table::Table;
 use crate::linux::state::time::Time;
 
@@ -68,12 +68,8 @@ fn in_ms(time: &Time, ms: i32) -> Option<Deadline> {
     u64::try_from(ms).ok().map(|ms| time.in_time(ms * MILLISECOND))
 }
 
-pub(crate) fn poll(
-    table: &mut Table,
-    time: &mut Time,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn poll(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, time, thread, notice, .. } = ctx;
     let memory = table.memory_of(thread);
     let timeout = if notice.call() == Sysno::poll {
         u64::try_from(notice.int(2)).ok().map(|ms| ms * MILLISECOND)
@@ -107,12 +103,8 @@ pub(crate) fn poll(
     Ok(hold_for(table, thread, awaited, until, Late::Answer(0)))
 }
 
-pub(crate) fn select(
-    table: &mut Table,
-    time: &mut Time,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn select(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, time, thread, notice, .. } = ctx;
     let memory = table.memory_of(thread);
     let timeout = if notice.call() == Sysno::pselect6 {
         memory.timespec(notice.arg(4))?
@@ -148,12 +140,8 @@ pub(crate) fn select(
     Ok(hold_for(table, thread, awaited, until, late))
 }
 
-pub(crate) fn epoll(
-    table: &mut Table,
-    time: &mut Time,
-    thread: usize,
-    notice: &Notice,
-) -> Result<Answer, Errno> {
+pub(crate) fn epoll(ctx: Ctx<'_>) -> Result<Answer, Errno> {
+    let Ctx { table, time, thread, notice, .. } = ctx;
     let until = if notice.call() == Sysno::epoll_pwait2 {
         table.memory_of(thread).timespec(notice.arg(3))?.map(|timeout| time.in_time(timeout))
     } else {
@@ -173,13 +161,8 @@ pub(crate) fn epoll(
 }
 
 /// Reads from what may have nothing to read yet.
-pub(crate) fn read(
-    table: &mut Table,
-    time: &Time,
-    thread: usize,
-    notice: &Notice,
-    file: &OwnedFd,
-) -> Result<Answer, Errno> {
+pub(crate) fn read(ctx: Ctx<'_>, file: &OwnedFd) -> Result<Answer, Errno> {
+    let Ctx { table, time, thread, notice, .. } = ctx;
     let flags = match notice.call() {
         Sysno::recvfrom | Sysno::recvmmsg => notice.int(3),
         Sysno::recvmsg => notice.int(2),
