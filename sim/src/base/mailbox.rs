@@ -8,11 +8,12 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use picklock_sim::own_thread::OwnThread;
-use picklock_sim::waiter::Waiter;
+use super::own_thread::OwnThread;
+use super::waiter::Waiter;
 
 /// A mailbox: the end that puts in, and the end that takes out.
-pub(crate) fn mailbox<T>() -> (Slot<T>, Mailbox<T>) {
+#[must_use]
+pub fn mailbox<T>() -> (Slot<T>, Mailbox<T>) {
     let content = Content { waiting: VecDeque::new(), closed: false, reader: Waiter::default() };
     let content = Arc::new(OwnThread::new(content));
     (Slot(Arc::clone(&content)), Mailbox(content))
@@ -27,11 +28,11 @@ struct Content<T> {
 }
 
 /// Where to put something. The mailbox is closed with it.
-pub(crate) struct Slot<T>(Arc<OwnThread<Content<T>>>);
+pub struct Slot<T>(Arc<OwnThread<Content<T>>>);
 
 impl<T> Slot<T> {
     /// Puts something in; nobody takes it if the task has gone.
-    pub(crate) fn put(&self, item: T) {
+    pub fn put(&self, item: T) {
         let mut content = self.0.get();
         if !content.closed {
             content.waiting.push_back(item);
@@ -50,11 +51,11 @@ impl<T> Drop for Slot<T> {
 }
 
 /// Where to take it from, in order.
-pub(crate) struct Mailbox<T>(Arc<OwnThread<Content<T>>>);
+pub struct Mailbox<T>(Arc<OwnThread<Content<T>>>);
 
 impl<T> Mailbox<T> {
     /// The next item; none when there is nothing left and nothing more will come.
-    pub(crate) async fn take(&mut self) -> Option<T> {
+    pub async fn take(&mut self) -> Option<T> {
         poll_fn(|cx| self.poll_take(cx)).await
     }
 
@@ -71,7 +72,7 @@ impl<T> Mailbox<T> {
     }
 
     /// The next item, if it is there.
-    pub(crate) fn take_now(&mut self) -> Option<T> {
+    pub fn take_now(&mut self) -> Option<T> {
         self.0.get().waiting.pop_front()
     }
 }
