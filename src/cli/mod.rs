@@ -2,6 +2,7 @@
 
 mod adapter;
 mod args;
+mod campaign;
 mod choose;
 mod compare;
 mod completions;

@@ -27,7 +27,7 @@ use picklock_sim::engine::Engine;
 use super::args::{ColourOptions, SHRINK_BUDGET, engine, time};
 use super::exit::{Exit, Failure};
 use super::programs::Start;
-use super::{choose, format, run, screen};
+use super::{campaign, choose, format, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -281,7 +281,7 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
 
 /// The description of a design and its scenarios.
 fn about(design: &Design, scenarios: &[Scenario]) -> About {
-    About { libraries: run::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
+    About { libraries: campaign::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
 }
 
 /// The parts that the program has now and had not then, and the other way round.
