@@ -94,7 +94,7 @@ fn exit(comparison: &Comparison) -> Exit {
     } else if since.as_ref().is_some_and(Since::is_worse) {
         Exit::Violation
     } else if runs == unknown {
-        Exit::Idle
+        Exit::Inconclusive
     } else {
         Exit::Expected
     }

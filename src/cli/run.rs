@@ -308,7 +308,7 @@ fn exit(summary: &Summary) -> Exit {
     if summary.cells.iter().any(failed) {
         Exit::Violation
     } else if runs == unknown {
-        Exit::Idle
+        Exit::Inconclusive
     } else {
         Exit::Expected
     }
