@@ -278,7 +278,7 @@ impl<'a> Draw<'a> {
 }
 
 /// Right at a point.
-pub(super) fn at(point: Point) -> When {
+pub(crate) fn at(point: Point) -> When {
     When::Point { point, after: Duration::ZERO }
 }
 

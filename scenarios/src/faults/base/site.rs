@@ -117,26 +117,26 @@ impl Where {
 }
 
 /// The host at the point.
-pub(super) fn here(point: &Point) -> Target {
+pub(crate) fn here(point: &Point) -> Target {
     Target::host(&*point.host)
 }
 
 /// Every process.
-pub(super) fn anybody(_: Role) -> bool {
+pub(crate) fn anybody(_: Role) -> bool {
     true
 }
 
 /// Clients.
-pub(super) fn clients(role: Role) -> bool {
+pub(crate) fn clients(role: Role) -> bool {
     role == Role::Client
 }
 
 /// Members of stores.
-pub(super) fn servers(role: Role) -> bool {
+pub(crate) fn servers(role: Role) -> bool {
     matches!(role, Role::Leader | Role::Follower | Role::Monitor | Role::Proxy | Role::Renewer)
 }
 
 /// Every process but the resource.
-pub(super) fn no_resource(role: Role) -> bool {
+pub(crate) fn no_resource(role: Role) -> bool {
     role != Role::Resource
 }

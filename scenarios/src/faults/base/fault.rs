@@ -4,8 +4,8 @@ use picklock_model::plan::Injection;
 use picklock_sim::store::Topology;
 
 use super::draw::Draw;
-use super::served::Served;
 use super::site::AtSite;
+use super::words::Served;
 use picklock_sim::param::{Args, Param, Spans};
 
 /// A fault.

@@ -12,15 +12,15 @@ pub const TIMES: Param<Counts> =
     Param { name: "times", domain: Counts(0, 20), default: "1", doc: "how often it hits" };
 
 /// How often a fault hits that would undo its own arithmetic if it hit twice.
-pub(super) const TIMES_AT_MOST_ONCE: Param<Counts> =
+pub(crate) const TIMES_AT_MOST_ONCE: Param<Counts> =
     Param { domain: Counts(0, 1), doc: "how often it hits: once, or not", ..TIMES };
 
 /// How long a fault of a client lasts.
-pub(super) const FOR: Param<Spans> =
+pub(crate) const FOR: Param<Spans> =
     Param { name: "for", domain: Spans::UP_TO_HOUR, default: "0.5 x ttl..2 x ttl", doc: "how long it lasts" };
 
 /// In which phase of a section a fault hits.
-pub(super) const PHASE: Param<Word> = Param {
+pub(crate) const PHASE: Param<Word> = Param {
     name: "phase",
     domain: Word(&["any", "acquire", "read", "work", "write", "release"]),
     default: "any",
@@ -28,7 +28,7 @@ pub(super) const PHASE: Param<Word> = Param {
 };
 
 /// Which clients it may hit.
-pub(super) const CLIENT: Param<Counts> = Param {
+pub(crate) const CLIENT: Param<Counts> = Param {
     name: "client",
     domain: Counts(1, MANY),
     default: "1..1000",
@@ -36,7 +36,7 @@ pub(super) const CLIENT: Param<Counts> = Param {
 };
 
 /// Which sections of a client it may hit.
-pub(super) const SECTION: Param<Counts> = Param {
+pub(crate) const SECTION: Param<Counts> = Param {
     name: "section",
     domain: Counts(1, MANY),
     default: "1..1000",
@@ -44,7 +44,7 @@ pub(super) const SECTION: Param<Counts> = Param {
 };
 
 /// Which of several accesses of one kind it may hit.
-pub(super) const NTH: Param<Counts> = Param {
+pub(crate) const NTH: Param<Counts> = Param {
     name: "nth",
     domain: Counts(1, MANY),
     default: "1..1000",
@@ -52,7 +52,7 @@ pub(super) const NTH: Param<Counts> = Param {
 };
 
 /// Which servers it may hit a message to or from.
-pub(super) const PEER: Param<Counts> = Param {
+pub(crate) const PEER: Param<Counts> = Param {
     name: "peer",
     domain: Counts(0, MANY),
     default: "0..1000",
@@ -64,7 +64,7 @@ pub(super) const PEER: Param<Counts> = Param {
 const ANY_PEER: (u64, u64) = (0, MANY);
 
 /// The fault within which it is to fall.
-pub(super) const DURING: Param<Word> = Param {
+pub(crate) const DURING: Param<Word> = Param {
     name: "during",
     domain: Word(TIES),
     default: "nothing",
@@ -72,7 +72,7 @@ pub(super) const DURING: Param<Word> = Param {
 };
 
 /// The fault after which it is to come.
-pub(super) const FOLLOWING: Param<Word> = Param {
+pub(crate) const FOLLOWING: Param<Word> = Param {
     name: "following",
     domain: Word(TIES),
     default: "nothing",
@@ -96,22 +96,22 @@ const TIES: &[&str] = &[
 ];
 
 /// For a fault that lasts as long as its parameter `for` says.
-pub(super) fn for_its_time(_: &Args) -> Option<Param<Spans>> {
+pub(crate) fn for_its_time(_: &Args) -> Option<Param<Spans>> {
     Some(FOR)
 }
 
 /// For a fault of an instant.
-pub(super) fn no_time(_: &Args) -> Option<Param<Spans>> {
+pub(crate) fn no_time(_: &Args) -> Option<Param<Spans>> {
     None
 }
 
 /// For a fault that may hit in any section, or at any time.
-pub(super) fn any_section(_: &Args) -> Option<u32> {
+pub(crate) fn any_section(_: &Args) -> Option<u32> {
     None
 }
 
 /// Where a fault's parameters have it hit, as far as it has them.
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     probe: &'a Points,
     servers: &'a [Member],
     phase: Option<Phase>,
@@ -123,7 +123,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Of a fault with these parameters, among the points of a run with these servers.
-    pub(super) fn of(args: &Args, probe: &'a Points, servers: &'a [Member]) -> Place<'a> {
+    pub(crate) fn of(args: &Args, probe: &'a Points, servers: &'a [Member]) -> Place<'a> {
         Place {
             probe,
             servers,
@@ -136,7 +136,7 @@ impl<'a> Place<'a> {
     }
 
     /// True if the point lies there.
-    pub(super) fn has(&self, passed: &Reached) -> bool {
+    pub(crate) fn has(&self, passed: &Reached) -> bool {
         let within = |numbers: Option<(u64, u64)>, number: &dyn Fn() -> u64| {
             numbers.is_none_or(|(from, to)| (from..=to).contains(&number()))
         };
@@ -172,7 +172,7 @@ fn phase(name: &str) -> Option<Phase> {
 }
 
 /// Which links a network fault touches.
-pub(super) const LINKS: Param<Word> = Param {
+pub(crate) const LINKS: Param<Word> = Param {
     name: "links",
     domain: Word(&["all", "lock", "resource"]),
     default: "all",
@@ -180,7 +180,7 @@ pub(super) const LINKS: Param<Word> = Param {
 };
 
 /// The kind of a crash: with a power loss, without, or drawn.
-pub(super) const POWER_LOSS: Param<YesNoRandom> = Param {
+pub(crate) const POWER_LOSS: Param<YesNoRandom> = Param {
     name: "power_loss",
     domain: YesNoRandom,
     default: "random",
@@ -188,7 +188,7 @@ pub(super) const POWER_LOSS: Param<YesNoRandom> = Param {
 };
 
 /// How far into the work of a section a fault of servers hits.
-pub(super) const AFTER: Param<Spans> = Param {
+pub(crate) const AFTER: Param<Spans> = Param {
     name: "after",
     domain: Spans::UP_TO_HOUR,
     default: "0ms..20ms",
@@ -196,7 +196,7 @@ pub(super) const AFTER: Param<Spans> = Param {
 };
 
 /// True if `links` permits a fault on the link to this host.
-pub(super) fn permits(links: &str, peer: &str) -> bool {
+pub(crate) fn permits(links: &str, peer: &str) -> bool {
     match links {
         "lock" => !peer.is_empty() && peer != resource::HOST,
         "resource" => peer == resource::HOST,

@@ -6,17 +6,17 @@ use super::params::LINKS;
 use picklock_sim::param::{Args, Param, Share, Shares};
 
 /// Any design.
-pub(super) fn always(_: &Args, _: Topology) -> Result<(), String> {
+pub(crate) fn always(_: &Args, _: Topology) -> Result<(), String> {
     Ok(())
 }
 
 /// One with a lock's server, if only links to those are touched.
-pub(super) fn needs_permitted_links(args: &Args, topology: Topology) -> Result<(), String> {
+pub(crate) fn needs_permitted_links(args: &Args, topology: Topology) -> Result<(), String> {
     if args.get(LINKS) == "lock" { needs_stores(args, topology) } else { Ok(()) }
 }
 
 /// One with a lock's server.
-pub(super) fn needs_stores(_: &Args, topology: Topology) -> Result<(), String> {
+pub(crate) fn needs_stores(_: &Args, topology: Topology) -> Result<(), String> {
     if topology.stores == 0 {
         Err("it hits the lock's servers, and the design has none".into())
     } else {
@@ -25,7 +25,7 @@ pub(super) fn needs_stores(_: &Args, topology: Topology) -> Result<(), String> {
 }
 
 /// One whose store has replicas.
-pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String> {
+pub(crate) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String> {
     if topology.replicated && topology.stores > 0 {
         Ok(())
     } else {
@@ -34,7 +34,7 @@ pub(super) fn needs_replicas(_: &Args, topology: Topology) -> Result<(), String>
 }
 
 /// Refuses a parameter that asks for more hosts than there are, or for fewer than half of too few.
-pub(super) fn enough(args: &Args, param: Param<Shares>, stores: u32) -> Result<(), String> {
+pub(crate) fn enough(args: &Args, param: Param<Shares>, stores: u32) -> Result<(), String> {
     let name = param.name;
     match args.get(param) {
         Share::Exactly(asked) if asked > u64::from(stores) => {
