@@ -103,6 +103,7 @@ const LISTS: [(&[&str], &str, &str); 6] = [
             "impls/src/postgres",
             "impls/src/redis",
             "impls/src/redlock",
+            "impls/src/zookeeper",
         ],
         "Family",
         "impls/src/catalogue.rs",
@@ -311,10 +312,31 @@ fn read(folder: &Path, source: &Path, texts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// A file without its comments and its tests, which stand at its end.
+/// A file without its comments, and without the items that only tests have.
 fn code(text: &str) -> String {
-    let lines = text.lines().take_while(|line| *line != "#[cfg(test)]" && *line != "#[cfg(all(test, unix))]");
-    lines.map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+    let mut code = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with("#[cfg(test)]") || line.trim_start().starts_with("#[cfg(all(test,") {
+            skip_item(line, &mut lines);
+        } else {
+            code.push_str(line.split("//").next().unwrap());
+            code.push('\n');
+        }
+    }
+    code
+}
+
+/// Skips the item below an attribute: it ends with its first line, or with a brace as far to the right as the attribute.
+fn skip_item<'a>(attribute: &str, lines: &mut impl Iterator<Item = &'a str>) {
+    let indent = attribute.len() - attribute.trim_start().len();
+    for (at, line) in lines.enumerate() {
+        let is_of_this_depth = line.len() - line.trim_start().len() == indent;
+        let ends = if at == 0 { line.ends_with([';', ',', '}']) } else { line.trim_start().starts_with('}') };
+        if is_of_this_depth && ends {
+            return;
+        }
+    }
 }
 
 /// The module path of a file: `world/mod.rs` and `world.rs` are both `world`.
@@ -445,4 +467,10 @@ fn rings_of_folders_are_found() {
     assert!(rings(&between_folders(&of_files, 1)).is_empty());
     assert_eq!(rings(&between_folders(&of_files, 2)), [["a/b", "a/c", "a/d"]]);
     assert!(rings(&between_folders(&of_files, 3)).is_empty());
+}
+
+#[test]
+fn items_of_tests_are_left_out() {
+    let text = "mod a;\n#[cfg(test)]\nmod b;\nuse self::a::X; // and more\n#[cfg(test)]\nmod tests {\n    use c;\n}\nfn d() {}\n";
+    assert_eq!(code(text), "mod a;\nuse self::a::X; \nfn d() {}\n");
 }
