@@ -16,13 +16,13 @@ use picklock_sim::family;
 
 use crate::ablation;
 use crate::bugs;
-use crate::campaign::observer::{Observer, RanOut};
-use crate::campaign::parallel::in_parallel;
-use crate::campaign::request::{Campaign, Pairing, Reported};
 use crate::check::{self, CheckError, Checked};
 use crate::confirmation::{Confirmation, FEW, NETWORKS};
 use crate::files::{remedy, write_whole};
+use crate::parallel::in_parallel;
 use crate::patience::Patience;
+use crate::request::observer::{Observer, RanOut};
+use crate::request::{Campaign, Pairing, Reported};
 use crate::shrink::{self, Limit};
 use crate::story::{Breach, Story};
 use crate::summary::{Cell, Confirmed, SeenWith};

@@ -9,8 +9,8 @@
 //! # Where things are
 //!
 //! - *One run*: [`check`] draws a plan, runs it and has it judged; it also makes the fault-free runs from which faults are drawn.
-//! - *Many runs*: [`campaign`] (many designs and scenarios on many threads, in shards, with a journal), [`explore`] (a fault at every injection site),
-//!   [`determinism`] (each plan run twice: are the runs equal?).
+//! - *Many runs*: `request` (designs, scenarios and seeds of a campaign), [`campaign`] (runs on many threads, in shards, with a journal), [`explore`] (a
+//!   fault at every injection site), [`determinism`] (each plan run twice: are the runs equal?).
 //! - *A violation*: [`shrink`] reduces its plan, [`ablation`] finds out which parts it needs, [`counterexamples`] has it confirmed ([`confirmation`]) and
 //!   keeps it as a [`story`].
 //! - *Reviewed data*: [`expect`] (the verdicts of the built-in designs), [`allow`] (what the author of a lock lets it violate), [`bugs`] (how the rebuilt
@@ -76,7 +76,9 @@ pub mod determinism;
 pub mod expect;
 pub mod explore;
 pub mod files;
+mod parallel;
 pub mod patience;
+mod request;
 pub mod shrink;
 pub mod story;
 pub mod summary;

@@ -21,7 +21,7 @@
 //! - *world*: clocks, processes, network, timers and fault actions; private, and the same under both engines. [`choices`] is the trait
 //!   through which everything goes that it leaves open.
 //! - *run*: [`run`](mod@run) makes one run, [`live`] runs the servers of a world in real time for real clients.
-//! - *base*: [`own_thread`] and [`waiter`], small parts of everything above.
+//! - *base*: [`own_thread`], [`waiter`] and [`mailbox`], small parts of everything above.
 //!
 //! # What is not here
 //!
@@ -140,7 +140,7 @@ pub mod host;
 pub mod run;
 mod world;
 
-pub use base::{own_thread, waiter};
+pub use base::{mailbox, own_thread, waiter};
 pub use contract::{autonomous, data, design, family, lock, param, recorder, span, store};
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};

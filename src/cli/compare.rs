@@ -9,10 +9,10 @@ use picklock_reports::manifest::Results;
 use picklock_reports::{COMPARISONS, Format};
 
 use super::args::REPORT;
+use super::campaign;
 use super::exit::{Exit, Failure};
 use super::pairing::Pairing;
 use super::results_dir::{Asked, Kind, Run};
-use super::run;
 use super::selection::Selection;
 
 #[derive(Args)]
@@ -38,12 +38,12 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let selection = &args.selection;
-    let formats = run::formats(selection, COMPARISONS)?;
+    let formats = campaign::formats(selection, COMPARISONS)?;
     let baseline = args.baseline.as_deref().map(read).transpose()?;
     // A page shows each failure; the other formats show none.
     let has_page = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
     let reported = if has_page { Reported::All } else { Reported::Nothing };
-    let campaign = Campaign { reported, ..run::campaign(selection, selection.chosen()?) };
+    let campaign = Campaign { reported, ..campaign::of(selection, selection.chosen()?) };
     let Some(out) = selection.out.as_deref() else {
         return make(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
     };
@@ -64,21 +64,21 @@ fn make(
     saved: Option<&Run>,
 ) -> Result<(Exit, Results), Failure> {
     let selection = &args.selection;
-    let (mut summary, pairs) = run::make_with(campaign, saved.map(Run::live), |stop, bar| {
+    let (mut summary, pairs) = campaign::make_with(campaign, saved.map(Run::live), |stop, bar| {
         let pairing = Pairing::new(campaign, bar);
         let summary = campaign.run(stop, &pairing)?;
         Ok((summary, pairing.pairs()))
     })?;
-    run::near(&mut summary, campaign);
-    summary.about.libraries = run::libraries();
+    campaign::near(&mut summary, campaign);
+    summary.about.libraries = campaign::libraries();
     let since = baseline.map(|baseline| Since::of(&baseline, &summary));
     let comparison = Comparison { summary, pairs, since };
-    let always = run::named(COMPARISONS, &["json", "html"]);
-    run::report(&comparison, selection, saved, formats, &always, |format, comparison, style| {
+    let always = campaign::named(COMPARISONS, &["json", "html"]);
+    campaign::report(&comparison, selection, saved, formats, &always, |format, comparison, style| {
         if format.name == "text" && !args.verbose {
             Ok(screen(comparison, style, selection.out.as_deref()))
         } else {
-            run::render(format, comparison, style)
+            campaign::render(format, comparison, style)
         }
     })?;
     Ok((exit(&comparison), Results::of_comparison(&comparison)))
@@ -94,7 +94,7 @@ fn exit(comparison: &Comparison) -> Exit {
     } else if since.as_ref().is_some_and(Since::is_worse) {
         Exit::Violation
     } else if runs == unknown {
-        Exit::Idle
+        Exit::Inconclusive
     } else {
         Exit::Expected
     }

@@ -18,7 +18,7 @@ use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 use serde_json::Value;
 
-use super::args::{ColourOptions, seeds};
+use super::args::{ColourOptions, HOW_MANY, WHAT, seeds};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
 use super::{choose, environment, progress, screen};
@@ -35,24 +35,24 @@ Examples:
   picklock doctor --programs                     whether this machine can run unmodified programs")]
 pub(crate) struct DoctorArgs {
     /// Designs, separated by commas; all if absent
-    #[arg(long, value_name = "A,B")]
+    #[arg(long, value_name = "A,B", help_heading = WHAT)]
     design: Vec<String>,
     #[command(flatten)]
     programs: Programs,
     /// Scenarios by name, or scenario files (*.toml), separated by commas; all of the suite if absent
-    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', help_heading = WHAT)]
     scenario: Vec<String>,
     /// A directory of scenario files instead of the built-in suite
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
     suite: Option<PathBuf>,
     /// Set a parameter of the scenarios, as in ttl=2s; may be repeated
-    #[arg(long, value_name = "K=V")]
+    #[arg(long, value_name = "K=V", help_heading = WHAT)]
     set: Vec<String>,
     /// The seeds: N means 0 to N-1, A..B means A to B-1
-    #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds)]
+    #[arg(long, value_name = "N|A..B", default_value = "2", value_parser = seeds, help_heading = HOW_MANY)]
     seeds: Range<u64>,
     /// Show what this machine offers for programs in virtual time instead
-    #[arg(long = "programs")]
+    #[arg(long = "programs", help_heading = WHAT)]
     machine: bool,
     /// Print the digest of each run and nothing else
     #[arg(long, hide = true)]

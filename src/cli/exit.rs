@@ -15,8 +15,8 @@ pub(crate) enum Exit {
     Violation,
     /// 2: wrong usage, bad input, or an output that cannot be written.
     Usage,
-    /// 3: no run was conclusive.
-    Idle,
+    /// 3: no result: all runs are inconclusive, or no scenario applies to a design.
+    Inconclusive,
     /// 101: the code under test or picklock itself failed.
     Internal,
     /// 130: interrupted.
@@ -29,7 +29,7 @@ impl Exit {
             Exit::Expected => 0,
             Exit::Violation => 1,
             Exit::Usage => 2,
-            Exit::Idle => 3,
+            Exit::Inconclusive => 3,
             Exit::Internal => 101,
             Exit::Interrupted => 130,
         }

@@ -65,6 +65,6 @@ pub(crate) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     } else if judgement.is_clean() {
         Exit::Expected
     } else {
-        Exit::Idle
+        Exit::Inconclusive
     })
 }

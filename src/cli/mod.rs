@@ -2,6 +2,7 @@
 
 mod adapter;
 mod args;
+mod campaign;
 mod choose;
 mod compare;
 mod completions;
@@ -77,7 +78,8 @@ Examples:
 Exit codes:
   0    no result contradicts the expectations; too few runs for a verdict are no contradiction
   1    an unexpected violation, or an expected violation was not found;
-       of `replay`, `explore` and `judge`: any violation
+       of `replay` and `judge`: any violation;
+       of `explore`: a violation that the run without faults does not have
   2    wrong usage, bad input, or an output that cannot be written
   3    no result: all runs are inconclusive, or no scenario applies to a design
   101  internal error of picklock or of the code under test
@@ -110,7 +112,7 @@ enum Command {
     Experiment(ExperimentArgs),
     /// Show bugs of real libraries on the real packages, affected and fixed
     Museum(MuseumArgs),
-    /// Serve the simulated Redis on real sockets, for clients in any language
+    /// Serve the simulated stores on real sockets, for clients in any language
     Serve(ServeArgs),
     /// Print a completion script for a shell
     Completions {

@@ -10,9 +10,12 @@ use picklock::museum::{self, Bug, EXHIBITS, Exhibit, Outcome, Request, Strategy}
 use picklock_campaign::campaign::Silent;
 use picklock_model::text::nearest;
 
-use super::args::{ColourOptions, SHRINK_BUDGET, jobs, time};
+use super::args::{CONFIRMING, ColourOptions, HOW_MANY, REPORT, SHRINK_BUDGET, WHAT, jobs, time};
 use super::exit::{Exit, Failure};
 use super::{format, progress, screen};
+
+/// A group of options in the help.
+const PACKAGES: &str = "Packages";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -38,31 +41,31 @@ pub(crate) struct MuseumArgs {
     #[arg(value_name = "NAME|FOLDER")]
     names: Vec<String>,
     /// All bugs
-    #[arg(long, conflicts_with = "names")]
+    #[arg(long, conflicts_with = "names", help_heading = WHAT)]
     all: bool,
     /// Write locked.toml into the folder of each bug: the version and the checksum of each package that is fetched
-    #[arg(long)]
+    #[arg(long, help_heading = PACKAGES)]
     lock: bool,
     /// Only bugs of this language
-    #[arg(long, value_name = "LANGUAGE")]
+    #[arg(long, value_name = "LANGUAGE", help_heading = WHAT)]
     language: Option<String>,
     /// The choice of the runs in which the violation is searched for
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = HOW_MANY)]
     strategy: Strategy,
     /// Runs of the affected version; those of bug.toml if absent
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW_MANY)]
     runs: Option<u64>,
     /// The directory for packages [default: picklock/museum in the cache directory of the user]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = PACKAGES)]
     packages: Option<PathBuf>,
     /// Shrink the first violation for no longer than this
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET)]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, help_heading = CONFIRMING)]
     shrink_budget: Duration,
     /// text, markdown or json
-    #[arg(long, default_value = "text")]
+    #[arg(long, default_value = "text", help_heading = REPORT)]
     format: String,
     /// Threads; one for each core if absent
-    #[arg(long, value_name = "N", value_parser = jobs)]
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = HOW_MANY)]
     jobs: Option<NonZero<usize>>,
     #[command(flatten)]
     colours: ColourOptions,
@@ -161,7 +164,7 @@ fn exit(outcomes: &[Outcome]) -> Exit {
     } else if all.contains(&Some(true)) {
         Exit::Expected
     } else {
-        Exit::Idle
+        Exit::Inconclusive
     }
 }
 

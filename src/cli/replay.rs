@@ -24,10 +24,10 @@ use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
 
-use super::args::{ColourOptions, SHRINK_BUDGET, engine, time};
+use super::args::{CONFIRMING, ColourOptions, REPORT, SHRINK_BUDGET, WHAT, engine, time};
 use super::exit::{Exit, Failure};
 use super::programs::Start;
-use super::{choose, format, run, screen};
+use super::{campaign, choose, format, screen};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -41,19 +41,19 @@ pub(crate) struct ReplayArgs {
     #[arg(required = true, num_args = 1..=3, value_names = ["DESIGN SCENARIO SEED | FILE"])]
     pub(crate) run: Vec<String>,
     /// A directory of scenario files instead of the built-in suite
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WHAT)]
     pub(crate) suite: Option<PathBuf>,
     /// Set a parameter of the scenario
-    #[arg(long, value_name = "K=V")]
+    #[arg(long, value_name = "K=V", help_heading = WHAT)]
     pub(crate) set: Vec<String>,
     /// The engine: `event` or `turmoil`; that of the repro file, or `event`, if absent
-    #[arg(long, value_name = "event|turmoil", value_parser = engine)]
+    #[arg(long, value_name = "event|turmoil", value_parser = engine, help_heading = WHAT)]
     pub(crate) engine: Option<Engine>,
     /// text, json, html (a page with the diagram of the run), or one of those of single runs (see `picklock list formats`)
-    #[arg(long, default_value = "text")]
+    #[arg(long, default_value = "text", help_heading = REPORT)]
     pub(crate) format: String,
     /// Show each event, not only those that matter to the violation
-    #[arg(long)]
+    #[arg(long, help_heading = REPORT)]
     pub(crate) full: bool,
     /// Shrink the run first, to what the violation of INVARIANT needs; without INVARIANT, of the most
     /// serious violation, or of the one that a rebuilt bug is listed for
@@ -62,14 +62,15 @@ pub(crate) struct ReplayArgs {
         value_name = "INVARIANT",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = ""
+        default_missing_value = "",
+        help_heading = CONFIRMING
     )]
     pub(crate) shrink: Option<String>,
     /// Shrink for no longer than this, and show the smallest run found by then
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink")]
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = SHRINK_BUDGET, requires = "shrink", help_heading = CONFIRMING)]
     pub(crate) shrink_budget: Duration,
     /// Try at most N smaller runs; `run` prints this option if its time for shrinking was over
-    #[arg(long, value_name = "N", requires = "shrink")]
+    #[arg(long, value_name = "N", requires = "shrink", help_heading = CONFIRMING)]
     pub(crate) shrink_tries: Option<u32>,
     #[command(flatten)]
     pub(crate) start: Start,
@@ -281,7 +282,7 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
 
 /// The description of a design and its scenarios.
 fn about(design: &Design, scenarios: &[Scenario]) -> About {
-    About { libraries: run::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
+    About { libraries: campaign::libraries(), ..About::of(std::slice::from_ref(design), scenarios) }
 }
 
 /// The parts that the program has now and had not then, and the other way round.

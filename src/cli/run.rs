@@ -1,12 +1,9 @@
 //! `picklock run`: designs against scenarios, held against what is expected.
 
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::num::NonZero;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
@@ -18,18 +15,17 @@ use picklock_campaign::expect::Expectations;
 use picklock_campaign::explore::exhausted::Figures;
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_programs::servers;
+use picklock_reports::Format;
 use picklock_reports::formats::{brief, markdown};
 use picklock_reports::manifest::Results;
-use picklock_reports::{Format, Style};
 use picklock_scenarios::scenario::Scenario;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::args::{CONFIRMING, EXPECTED, IN_PARTS, REPORT, SHRINK_BUDGET, time};
 use super::choose::Chosen;
 use super::exit::{Exit, Failure};
-use super::results_dir::{Kind, Live, Run};
+use super::results_dir::{Kind, Run};
 use super::selection::Selection;
-use super::{choose, format, invocation, progress, results_dir, screen, shards};
+use super::{campaign, choose, invocation, results_dir, screen, shards};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -83,9 +79,6 @@ pub(crate) struct RunArgs {
     pub(crate) resume: bool,
 }
 
-/// Enough to find every violation that the expectation file asks for, in about a minute on two cores.
-const SEEDS: Range<u64> = 0..100;
-
 /// Where the runs of a campaign come from.
 pub(crate) enum Source {
     /// They are made here, as these arguments ask.
@@ -104,13 +97,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Makes the runs of a shard, for `picklock merge`.
 fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<Exit, Failure> {
-    let campaign = Campaign { shard: Some(shard), ..campaign(&args.selection, args.selection.chosen()?) };
+    let campaign = Campaign { shard: Some(shard), ..campaign::of(&args.selection, args.selection.chosen()?) };
     let command = invocation::command(&asked);
     let asked_for = results_dir::Asked { out, kind: Kind::Shard, command: &command, shard: Some(shard) };
     let (run, journal) = results_dir::journalled(asked_for, &campaign, asked, args.resume)?;
     run.keep(|run| {
         let mut interrupted = false;
-        let (runs, violated) = make_with(&campaign, Some(run.live()), |stop, bar| {
+        let (runs, violated) = campaign::make_with(&campaign, Some(run.live()), |stop, bar| {
             let made = campaign.make_part(&journal, stop, bar);
             interrupted = stop.load(Ordering::Relaxed);
             Ok(made?)
@@ -129,11 +122,11 @@ fn part(args: &RunArgs, shard: Shard, out: &Path, asked: Vec<String>) -> Result<
 /// Has the runs made or put together, and reports what they show.
 pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<Exit, Failure> {
     let selection = &args.selection;
-    let formats = formats(selection, picklock_reports::ALL)?;
+    let formats = campaign::formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
     let chosen = selection.chosen()?;
     let allowed_violations = allowed_violations(args, &chosen)?;
-    let mut campaign = Campaign { command: command.clone(), ..campaign(selection, chosen) };
+    let mut campaign = Campaign { command: command.clone(), ..campaign::of(selection, chosen) };
     let expectations = match &allowed_violations {
         Some(allowed_violations) => {
             Some(allowed_violations.expectations(&campaign.designs, &campaign.scenarios))
@@ -218,7 +211,7 @@ impl Report<'_> {
         let Report { args, formats, .. } = self;
         let selection = &args.selection;
         let mut interrupted = false;
-        let mut summary = make_with(campaign, saved.map(Run::live), |stop, bar| {
+        let mut summary = campaign::make_with(campaign, saved.map(Run::live), |stop, bar| {
             let summary = match (source, journal) {
                 (Source::Parts { parts, partial }, _) => campaign.merge(parts, partial, stop, bar)?,
                 (Source::Here(_), Some(journal)) => campaign.go_on(journal, stop, bar)?,
@@ -228,20 +221,20 @@ impl Report<'_> {
             interrupted = summary.partial && stop.load(Ordering::Relaxed);
             Ok(summary)
         })?;
-        near(&mut summary, campaign);
-        summary.about.libraries = libraries();
+        campaign::near(&mut summary, campaign);
+        summary.about.libraries = campaign::libraries();
         if let Some(figures) = &self.figures {
             for cell in &mut summary.cells {
                 let scenario = campaign.scenarios.iter().find(|scenario| scenario.name() == cell.scenario);
                 scenario.into_iter().for_each(|scenario| figures.put_beside(cell, scenario));
             }
         }
-        let always = named(picklock_reports::ALL, &["json"]);
-        report(&summary, selection, saved, formats, &always, |format, summary, style| {
+        let always = campaign::named(picklock_reports::ALL, &["json"]);
+        campaign::report(&summary, selection, saved, formats, &always, |format, summary, style| {
             if format.name == "text" && !args.verbose {
                 Ok(brief::page(summary, style, selection.out.as_deref()))
             } else {
-                render(format, summary, style)
+                campaign::render(format, summary, style)
             }
         })?;
         if formats.iter().any(|format| format.name == "github") {
@@ -261,29 +254,12 @@ impl Report<'_> {
     }
 }
 
-/// Which design a well-known library implements.
-pub(crate) fn libraries() -> Vec<(String, String)> {
-    let owned = |(library, design): &(&str, &str)| ((*library).to_owned(), (*design).to_owned());
-    picklock_impls::libraries::LIBRARIES.iter().map(owned).collect()
-}
-
-/// Names repro files from the folder that the reports are in, so that it can be moved, and compared with another.
-pub(crate) fn near(summary: &mut Summary, campaign: &Campaign<'_>) {
-    let Some(out) = campaign.out else { return };
-    let violations = summary.cells.iter_mut().flat_map(|cell| cell.violations.values_mut());
-    for repro in violations.filter_map(|violation| violation.repro.as_mut()) {
-        if let Ok(near) = repro.strip_prefix(out) {
-            *repro = near.to_owned();
-        }
-    }
-}
-
 /// Adds the page to the summary of a job of GitHub Actions, if this is one.
 fn summarise(summary: &Summary) -> Result<(), Failure> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
-    let page = render(&markdown::FORMAT, summary, &screen::file_style())?;
+    let page = campaign::render(&markdown::FORMAT, summary, &screen::file_style())?;
     // It is the job's file, and holds what earlier steps wrote.
     let file = OpenOptions::new().create(true).append(true).open(&path);
     file.and_then(|mut file| file.write_all(page.as_bytes())).map_err(|error| {
@@ -298,116 +274,6 @@ fn summarise(summary: &Summary) -> Result<(), Failure> {
 /// would be two thirds of the time, for stories that nobody reads.
 fn is_choice(selection: &Selection) -> bool {
     !selection.design.is_empty() || selection.programs.any() || !selection.scenario.is_empty()
-}
-
-/// The campaign that a selection asks for, without expectations.
-pub(crate) fn campaign(selection: &Selection, chosen: Chosen) -> Campaign<'_> {
-    let cores = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    Campaign {
-        engine: selection.engine,
-        jobs: selection.jobs.unwrap_or(cores),
-        budget: selection.budget,
-        others: choose::defaults(),
-        files: files(selection),
-        replay_args: replay_args(selection),
-        settings: selection.set.clone(),
-        command: invocation::command(&invocation::deciding()),
-        ..Campaign::new(chosen.designs, chosen.scenarios, seeds(selection))
-    }
-}
-
-/// A budget alone means as many seeds as it has room for.
-fn seeds(selection: &Selection) -> Range<u64> {
-    let first = selection.seeds_from.as_deref().map_or(0, place);
-    let seeds = match (&selection.seeds, selection.budget) {
-        (Some(seeds), _) => seeds.clone(),
-        (None, Some(_)) => 0..u64::MAX,
-        (None, None) => SEEDS,
-    };
-    seeds.start.saturating_add(first)..seeds.end.saturating_add(first)
-}
-
-/// Where the seeds of a text begin: far from those of another, and with room for as many as anybody runs.
-fn place(text: &str) -> u64 {
-    // Numbers up to 2^53 are the same in every reader of JSON.
-    (xxh3_64(text.as_bytes()) >> 11) & !0xfff
-}
-
-/// Makes the runs and says how they go on; Ctrl-C ends them early.
-pub(crate) fn make_with<Results>(
-    campaign: &Campaign<'_>,
-    page: Option<Live>,
-    make: impl FnOnce(&AtomicBool, &progress::Bar) -> Result<Results, Failure>,
-) -> Result<Results, Failure> {
-    let stop = progress::stop_on_interrupt()?;
-    let bar = progress::Bar::of(campaign, page);
-    let results = make(&stop, &bar);
-    bar.clear();
-    results
-}
-
-/// The formats asked for. Several need a directory to go to.
-pub(crate) fn formats<Results>(
-    selection: &Selection,
-    all: &'static [Format<Results>],
-) -> Result<Vec<&'static Format<Results>>, Failure> {
-    let mut formats: Vec<&'static Format<Results>> = Vec::new();
-    for name in &selection.format {
-        let found = all.iter().find(|format| format.name == name).ok_or_else(|| {
-            let names: Vec<&str> = all.iter().map(|format| format.name).collect();
-            format::unknown(name, "", &names)
-        })?;
-        if formats.iter().all(|format| format.name != found.name) {
-            formats.push(found);
-        }
-    }
-    if formats.len() > 1 && selection.out.is_none() {
-        let message = "several formats need a directory to be written to: add --out DIR";
-        return Err(Failure::Input(message.to_owned()));
-    }
-    Ok(formats)
-}
-
-/// Prints the one format asked for, as `page` has it. Of a saved run, writes all formats and those in `always` in full into its
-/// folder, and prints the text.
-pub(crate) fn report<Results>(
-    results: &Results,
-    selection: &Selection,
-    saved: Option<&Run>,
-    formats: &[&Format<Results>],
-    always: &[&Format<Results>],
-    page: impl Fn(&Format<Results>, &Results, &Style) -> Result<String, Failure>,
-) -> Result<(), Failure> {
-    let style = screen::style(selection.colours);
-    let Some(saved) = saved else {
-        return formats.iter().try_for_each(|format| screen::print(&page(format, results, &style)?));
-    };
-    for format in formats {
-        write(saved, format, results)?;
-        if format.name == "text" {
-            screen::print(&page(format, results, &style)?)?;
-        }
-    }
-    let unasked = always.iter().filter(|one| formats.iter().all(|format| format.name != one.name));
-    unasked.into_iter().try_for_each(|format| write(saved, format, results))
-}
-
-/// The formats of these names.
-pub(crate) fn named<'a, Results>(all: &'a [Format<Results>], names: &[&str]) -> Vec<&'a Format<Results>> {
-    all.iter().filter(|format| names.contains(&format.name)).collect()
-}
-
-/// The page of a format as it is.
-pub(crate) fn render<Results>(
-    format: &Format<Results>,
-    results: &Results,
-    style: &Style,
-) -> Result<String, Failure> {
-    (format.render)(results, style).map_err(Failure::internal)
-}
-
-fn write<Results>(saved: &Run, format: &Format<Results>, results: &Results) -> Result<(), Failure> {
-    Ok(saved.report(format.file, &render(format, results, &screen::file_style())?)?)
 }
 
 /// Expectations hold for the built-in suite as it is: with anything set from outside, or a scenario from a file that
@@ -442,20 +308,8 @@ fn exit(summary: &Summary) -> Exit {
     if summary.cells.iter().any(failed) {
         Exit::Violation
     } else if runs == unknown {
-        Exit::Idle
+        Exit::Inconclusive
     } else {
         Exit::Expected
     }
-}
-
-/// Scenarios given as files, by the names that they have.
-fn files(selection: &Selection) -> BTreeMap<String, String> {
-    let stem = |file: &String| Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let files = selection.scenario.iter().filter(|scenario| choose::is_file(scenario));
-    files.filter_map(|file| Some((stem(file)?, file.clone()))).collect()
-}
-
-fn replay_args(selection: &Selection) -> String {
-    let suite = selection.suite.as_ref();
-    suite.map(|suite| format!(" --suite {}", quoted(&suite.display().to_string()))).unwrap_or_default()
 }

@@ -29,7 +29,7 @@
 //!
 //! The spec may name all the others, `protocol` and `params` none of them.
 //!
-//! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest is that of ZooKeeper. A new
+//! A store kind declares a [`StoreSpec`](picklock_sim::store::StoreSpec); the smallest is that of Consul. A new
 //! kind also joins the workspace and the table of arrows in `tests/structure.rs`.
 //!
 //! # What is not here

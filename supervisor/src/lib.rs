@@ -40,14 +40,24 @@
 //!
 //! - *The interface*: `setup` (what a program is started with), `step` (what is reported to the caller), `syncs` (files after a loss of power),
 //!   [`ready`] (what this machine offers), [`instructions`] (instructions that no filter sees); `elsewhere` refuses on other systems.
-//! - *The loop*: `linux/group` (which thread goes on, and what its call is answered), `turns`, `notifications`, `notify` (the kernel's side), `filter` (which
-//!   calls are reported).
-//! - *Processes*: `spawn`, `child`, `creation`, `deaths`, `signals`, and for copies of a started program `pool`, `template`, `parked`, `sibling`
-//!   (its threads), `holdings` (its descriptors), `regions` (its memory), `namespace`, `identity`, `privileges`, `tracing`.
-//! - *Time and chance*: `time`, `timers`, `made_timers`, `clock_page` (reads without a call), `effort` (loops that wait for nothing), `randomness`.
-//! - *Network*: `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces`.
-//! - *Files and waiting*: `files`, `paths`, `mounts`, `answers` (`/proc`, `/sys`), `stamps`, `pipes`, `fifos`, `locks`, `futex`, `waiting`, `polling`.
-//! - *Source*: [`Frame`], and `stack`, which reads the stacks of threads (CPython, compiled programs).
+//! - *The loop*: `linux/group` (which thread continues, and which part of the group answers its call). Below it are these folders of `linux`, each of
+//!   which uses only folders below its own line:
+//!
+//! | folder | files |
+//! | --- | --- |
+//! | `copies` | copies of a started program: `parked`, `life`, its threads (`sibling`), descriptors (`holdings`) and memory (`regions`) |
+//! | `schedule` | the next thread: `turns`, `notifications`, `startup`, `points` (calls of which the driver is notified first), `effort` (loops that wait for nothing) |
+//! | `streams` | reads, writes and waits: `waiting`, `pipes`, `output` |
+//! | `network` | `families`, `sockets`, `connections`, `unix`, `datagrams`, `netlink`, `interfaces` |
+//! | `files` | `file_system`, `paths`, `answers` (`/proc`), `sysfs`, `stamps`, `locks` |
+//! | `process` | `creation`, `deaths`, `signals`, `futex`, `shared_memory`, `guards`, `surroundings` |
+//! | `clocks` | `reads`, `timers`, `made_timers`, `axis` |
+//! | `stack` | the stacks of threads (CPython, compiled programs), as [`Frame`]s |
+//! | `start` | the start of a program: `spawn`, `child`, `filter` (which calls are reported), `namespace`, `mounts`, `identity`, `privileges` |
+//! | `state` | the state of a program: `table`, `process`, `time`, `call`; `context` is what the answer to a call may change |
+//! | `kernel` | the kernel's side: `notify`, `tracing`, `memory`, `clock_page` (clock reads without a call), `entry`, `polling` |
+//!
+//! - *Above the loop*: `pool` and `template` start a program once and copy it; `instructions` and `readiness` start one to look at the machine.
 //!
 //! # What is not here
 //!

@@ -67,8 +67,8 @@ const STAYS: &[(&str, &str, &str)] = &[
     ),
     ("scenarios/src/scenario/former.rs", "rivals", "the former name of a parameter"),
     ("stores/etcd/src/server/services.rs", "watcher", "an error of etcd"),
-    ("supervisor/src/linux/answers.rs", "boot", "a path of the kernel"),
-    ("supervisor/src/linux/locks.rs", "tell", "a function of rustix"),
+    ("supervisor/src/linux/files/answers.rs", "boot", "a path of the kernel"),
+    ("supervisor/src/linux/files/locks.rs", "tell", "a function of rustix"),
 ];
 
 /// Lines that name a former spelling on purpose: what reads old files.

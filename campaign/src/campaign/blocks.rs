@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::request::{Campaign, Pairing};
-use super::shard::Shard;
+use crate::request::shard::Shard;
+use crate::request::{Campaign, Pairing};
 
 /// Runs that a thread takes at a time, as far as they are of whole seeds: few, so that all threads have work in a small
 /// campaign, and one that is out of time ends soon.

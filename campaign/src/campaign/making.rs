@@ -8,11 +8,11 @@ use picklock_sim::design::Design;
 use super::blocks::Block;
 use super::error::CampaignError;
 use super::failure::{Failure, Place};
-use super::observer::{Failed, Judged, Observer};
 use super::over::Over;
-use super::request::{Campaign, Pairing};
 use crate::check::{self, CheckError, Checked, ProbeRuns};
 use crate::determinism::DifferenceReport;
+use crate::request::observer::{Failed, Judged, Observer};
+use crate::request::{Campaign, Pairing};
 use crate::tally::Tally;
 
 /// The state that the threads of a campaign share.

@@ -16,10 +16,10 @@ use self::journal::{Batch, Journal, Part};
 use self::keeps::{Keeps, Nowhere};
 use self::making::Making;
 use self::over::{Over, Pace};
-use self::parallel::in_parallel;
-use self::request::Pairing;
 use crate::about::About;
 use crate::counterexamples;
+use crate::parallel::in_parallel;
+use crate::request::Pairing;
 use crate::summary::{Cell, SCHEMA, Summary};
 use crate::tally::Tally;
 
@@ -29,19 +29,14 @@ mod failure;
 pub mod journal;
 mod keeps;
 mod making;
-pub(crate) mod observer;
 pub(crate) mod over;
-pub(crate) mod parallel;
-mod repeated;
-pub(crate) mod request;
-pub mod shard;
 #[cfg(test)]
 mod tests;
 
 pub use self::error::{CampaignError, PartError};
-pub use self::observer::{Failed, Judged, Observer, RanOut, Silent};
-pub use self::repeated::Repeated;
-pub use self::request::{Campaign, RealServers, Reported, quoted};
+pub use crate::request::observer::{Failed, Judged, Observer, RanOut, Silent};
+pub use crate::request::repeated::Repeated;
+pub use crate::request::{Campaign, RealServers, Reported, quoted, shard};
 
 /// The runs of a campaign, added up cell by cell.
 pub struct Made {

@@ -26,8 +26,8 @@ use self::ground::{Ground, Verdict};
 pub use self::pairs::{PairFailures, Pairs};
 pub use self::request::Request;
 use crate::campaign::over::Over;
-use crate::campaign::parallel::in_parallel;
 use crate::check::{CheckError, Checked};
+use crate::parallel::in_parallel;
 use picklock_judge::invariants;
 use picklock_scenarios::faults::AtSite;
 

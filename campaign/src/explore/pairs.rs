@@ -12,8 +12,8 @@ use picklock_model::plan::Injection;
 use super::ground::{Ground, Site};
 use super::request::Request;
 use crate::campaign::over::Over;
-use crate::campaign::parallel::in_parallel;
 use crate::check::CheckError;
+use crate::parallel::in_parallel;
 
 /// The results for pairs.
 #[derive(Clone, Debug)]

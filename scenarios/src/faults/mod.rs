@@ -8,18 +8,16 @@
 //! meaning ("the write to the resource in that section") is reached again on every engine and under every network,
 //! while an instant is not.
 
+mod base;
 mod cancel;
 mod client_crash;
 mod clock_drift;
 mod clock_step;
 mod delay;
-mod draw;
-mod drawn;
 mod ended_session;
 mod error_reply;
 mod eviction;
 mod failover;
-mod fault;
 mod lost_connection;
 mod lost_notification;
 mod lost_reply;
@@ -28,26 +26,25 @@ mod lost_request;
 mod made_up;
 mod member_change;
 mod moved_slot;
-mod needs;
 mod node_restart;
-mod params;
 mod partition;
 mod pause;
 mod replication_lag;
 mod served;
 mod service;
-mod site;
 mod stall;
 mod suspend;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use draw::{Draw, Setting};
-pub use drawn::Drawn;
-pub use fault::{Fault, FaultEntry, Hits};
-pub use params::TIMES;
+pub(crate) use base::{draw, fault, needs, params, site};
+
+pub use base::draw::{Draw, Setting};
+pub use base::drawn::Drawn;
+pub use base::fault::{Fault, FaultEntry, Hits};
+pub use base::params::TIMES;
+pub use base::site::{AtSite, Stage, Where};
 pub use served::{FaultError, Served, Words, forms, parse, parse_now};
-pub use site::{AtSite, Stage, Where};
 
 use crate::error::Problem;
 use picklock_model::plan::{Access, Phase};

@@ -2,5 +2,6 @@
 
 pub(crate) mod deadline;
 pub(crate) mod future;
+pub mod mailbox;
 pub mod own_thread;
 pub mod waiter;

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::base::future::BoxFuture;
-use crate::host::driver::Untestable;
-use crate::run::panic_text;
+use crate::host::driver::{Untestable, panic_text};
 use crate::world::{Admission, World};
 use picklock_model::ids::{HostId, Origin};
 use picklock_model::trace::{Role, What};

@@ -76,3 +76,10 @@ impl HostDriver {
 /// The reason why code under test could not be tested.
 #[derive(Debug)]
 pub(crate) struct Untestable(pub(crate) String);
+
+/// The message of a panic.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<Untestable>().map(|unfit| unfit.0.clone()));
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}

@@ -12,7 +12,6 @@ mod tests;
 mod under_way;
 
 pub use context::{ClientContext, Workload};
-pub(crate) use one::panic_text;
 pub use one::{Panicked, Run, run, run_choosing};
 pub use options::Options;
 pub use under_way::is_under_way;

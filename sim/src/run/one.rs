@@ -15,7 +15,7 @@ use super::under_way::marked;
 use crate::contract::design::Design;
 use crate::contract::store::{Store, StoreSpec};
 use crate::engine::{self, Engine};
-use crate::host::driver::Untestable;
+use crate::host::driver::{Untestable, panic_text};
 use crate::world::choices::{Choices, Chooser, Made};
 use crate::world::{CodeLog, Keeper, Reading, Wire, World};
 
@@ -174,11 +174,4 @@ fn reading(spec: &Arc<dyn StoreSpec>, role: Role) -> Reading {
             Box::new(move |request, bytes| spec.decode(role, request, bytes))
         }
     }
-}
-
-/// The message of a panic.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<Untestable>().map(|unfit| unfit.0.clone()));
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

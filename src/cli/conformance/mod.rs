@@ -102,7 +102,7 @@ pub(crate) fn conformance(args: &ConformanceArgs) -> Result<Exit, Failure> {
     ));
     screen::print(&page)?;
     Ok(match counts {
-        [0, 0, 0] => Exit::Idle,
+        [0, 0, 0] => Exit::Inconclusive,
         [_, _, 0] => Exit::Expected,
         _ => Exit::Violation,
     })

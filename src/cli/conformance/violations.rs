@@ -139,6 +139,6 @@ impl Totals {
             "{seen} of {tried} violations are seen with {server} in at least half of {networks} networks; {of_moments} more hang on their \
              moment, and {of_records} are judged by the records or the data of stores, which real servers do not show\n"
         ))?;
-        Ok(if *tried == 0 { Exit::Idle } else { Exit::Expected })
+        Ok(if *tried == 0 { Exit::Inconclusive } else { Exit::Expected })
     }
 }

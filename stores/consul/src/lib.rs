@@ -31,13 +31,15 @@
 //! Such a request is refused with 501, never guessed at.
 
 pub mod api;
+mod config;
 pub mod duration;
 mod server;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use spec::{Consul, KIND};
+pub use config::Consul;
+pub use spec::KIND;
 
 /// Where clients ask.
 pub const PORT: u16 = 8500;

@@ -7,23 +7,7 @@ use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
 
-use crate::{PORT, server};
-
-/// A Consul of one server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Consul {
-    /// How many times its TTL a session lives after its last renewal. Consul's is 2, and cannot be set.
-    pub multiplier: u32,
-    /// The shortest session that it grants (`session_ttl_min`).
-    pub session_ttl_min: Duration,
-}
-
-impl Default for Consul {
-    /// As Consul is without a configuration.
-    fn default() -> Consul {
-        Consul { multiplier: 2, session_ttl_min: Duration::from_secs(10) }
-    }
-}
+use crate::{Consul, PORT, server};
 
 /// Consul in the list of all kinds.
 pub const KIND: StoreKind =

@@ -46,10 +46,10 @@ mod server;
 mod spec;
 mod version;
 
+pub use grpc::status::Status;
 pub use grpc::{Channel, Receiver, Sender, Stream};
 pub use params::{PARAMS, SERVED};
 pub use server::serve_any as serve;
-pub use server::status::Status;
 pub use server::{HolderOf, Local};
 pub use spec::{Etcd, KIND};
 pub use version::Version;

@@ -41,7 +41,7 @@
 //! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
 //! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
 //!
-//! Left out on purpose: streams, geometry, HyperLogLog, functions, modules, users other than the default one, new nodes that join a cluster.
+//! Left out on purpose: streams, geometry, HyperLogLog, modules, users other than the default one, new nodes that join a cluster.
 //!
 //! # Where things are
 //!
@@ -49,8 +49,9 @@
 //!
 //! | room | what |
 //! | --- | --- |
-//! | `spec`, `cluster` | Redis and Redis Cluster as store kinds |
+//! | `spec`, `cluster_spec` | Redis and Redis Cluster as store kinds |
 //! | `real` | how a real Redis is started in its place |
+//! | [`hostile`] | entry points of the fuzz targets: bytes that others wrote |
 //! | [`server`] | the simulated servers: nodes and Sentinels |
 //! | [`protocol`], `params` | the protocol, and its words in a story; the parameters of stores |
 //! | `tests` | the servers as a whole: without a world, in one, with Sentinels, beside a real server |
@@ -60,7 +61,7 @@
 //!
 //! | floor | modules | what |
 //! | --- | --- | --- |
-//! | 10 | `serve`, [`sentinel`](server::sentinel), [`hostile`](server::hostile) | what a host runs: sockets, tasks, a Sentinel; bytes that others wrote |
+//! | 10 | `serve`, [`sentinel`](server::sentinel) | what a host runs: sockets, tasks, a Sentinel |
 //! | 9 | `journal` | a node's files |
 //! | 8 | `aof`, `following` | effects executed again, from a disk; and as a replica hears them |
 //! | 7 | `execution` | the table of commands, what becomes of one, and those that execute others (EXEC, EVAL) |
@@ -70,22 +71,24 @@
 //! | 3 | [`node`](server::node) | the state of a node |
 //! | 2 | `stream`, `rdb`, `cluster` | the stream of effects and its history; the format of snapshots; the part of a node in a cluster, and its bus |
 //! | 1 | [`store`](server::store), `catalogue`, `setup` | the dataset; what is known of each command; what a server is started with |
-//! | 0 | `glob`, [`version`](server::version), `mailbox` | patterns, versions, what the tasks of a server hand to each other |
+//! | 0 | `glob`, [`version`](server::version) | patterns, versions |
 //!
 //! Where a lower floor has to reach a higher one, it is handed what it needs: a session that waits for a key brings what it takes from it, a
 //! command that is kept during a pause brings what executes it, and a script is given the commands that it may call.
 
+#[doc(hidden)]
+pub mod hostile;
 pub mod protocol;
 pub mod server;
 
-mod cluster;
+mod cluster_spec;
 mod params;
 mod real;
 mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use cluster::{CLUSTER, RedisCluster};
+pub use cluster_spec::{CLUSTER, RedisCluster};
 pub use params::{CLUSTER_PARAMS, DOWN_AFTER, NODE_TIMEOUT, PARAMS, PERSISTENCE, REPLICAS};
 pub use server::cluster::slot_of;
 pub use server::node::PORT;

@@ -8,41 +8,41 @@ use std::{collections::VecDeque, net::SocketAddrV4, os::fd::OwnedFd, sync::Arc};
 use rustix::io::Errno;
 use syscalls::Sysno;
 
-use super::{
-    apart::Apart,
-    axis::Axis,
-    call::{Answer, Cause, Held, Late},
-    clock_page::ClockPage,
-    creation::{Outcome, await_child, born, create, enter, parent},
-    deaths::{buried, exit_process, exit_thread, look_after, send_signal},
-    effort::Effort,
-    files::{FileSystem, getrandom, read_random},
-    filter::{FORBIDDEN, SET_SIGNAL, SHARED},
-    futex::Futexes,
-    guards::{hide, limit_processor_time, set_personality, set_registers},
-    interfaces::ask_interface,
-    life::{Life, Nest},
-    locks::{lease, lock_file, lock_range},
-    namespace::NamespaceKeeper,
-    network::Network,
-    notifications::{Notification, Notifications},
-    notify::{Listener, Notice},
-    output::Streams,
-    pipes::write,
-    plan::Role,
-    points::point,
-    shared_memory::SharedMemory,
-    signals::{Signals, await_signal, break_off, is_interrupted, suspend},
-    spawn::{self, Started},
-    stack::{Stacks, is_wait, says_where},
-    startup::{START_UP_CALLS, prepares},
-    surroundings::{processor, usage},
-    table::{State, Table},
-    time::Time,
-    timers::Timers,
-    turns::Turns,
-    waiting::{self, has_cause},
-};
+use super::clocks::axis::Axis;
+use super::clocks::reads;
+use super::clocks::timers::Timers;
+use super::copies::life::{Life, Nest};
+use super::files::file_system::{FileSystem, getrandom, read_random};
+use super::files::locks::{lease, lock_file, lock_range};
+use super::kernel::clock_page::ClockPage;
+use super::kernel::notify::{Listener, Notice};
+use super::network::families::Network;
+use super::network::interfaces::ask_interface;
+use super::process::creation::{Outcome, await_child, born, create, enter, parent};
+use super::process::deaths::{buried, exit_process, exit_thread, look_after, send_signal};
+use super::process::futex::Futexes;
+use super::process::guards::{forbid, hide, limit_processor_time, set_personality, set_registers};
+use super::process::shared_memory::SharedMemory;
+use super::process::signals::{Signals, await_signal, break_off, is_interrupted, suspend};
+use super::process::surroundings::{processor, usage};
+use super::schedule::effort::Effort;
+use super::schedule::notifications::{Notification, Notifications};
+use super::schedule::points::point;
+use super::schedule::startup::{START_UP_CALLS, prepares};
+use super::schedule::turns::Turns;
+use super::stack::{Stacks, is_wait, says_where};
+use super::start::apart::Apart;
+use super::start::filter::{FORBIDDEN, SET_SIGNAL, SHARED};
+use super::start::namespace::NamespaceKeeper;
+use super::start::plan::Role;
+use super::start::spawn::{self, Started};
+use super::state::call::{Answer, Cause, Held, Late};
+use super::state::context::Ctx;
+use super::state::table::{State, Table};
+use super::state::time::Time;
+use super::streams::output::Streams;
+use super::streams::pipes::write;
+use super::streams::waiting::{self, has_cause};
 use crate::{
     Broken, Call, Clock, ClockReads, ConnectError, Ending, Files, Setup, SocketId, StartError, Step, What,
 };
@@ -659,128 +659,107 @@ impl Group {
         Ok(())
     }
 
+    /// Answers a call: one part of the group for each.
     fn handle(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let caller = self.table.caller(thread);
         if matches!(notice.call(), Sysno::sendmsg | Sysno::sendmmsg) {
             self.shared_memory.note_message();
         }
-        let (listener, sight) = (&*self.listener, &mut self.files.sight);
-        let (time, events) = (&mut self.time, &mut self.events);
-        if let Some(answer) = self.network.call(listener, sight, time, events, caller, notice) {
+        let mut ctx = Ctx {
+            table: &mut self.table,
+            time: &mut self.time,
+            listener: &self.listener,
+            events: &mut self.events,
+            thread,
+            notice,
+        };
+        let FileSystem { stamps, sight, .. } = &mut self.files;
+        if let Some(answer) = self.network.call(ctx.reborrow(), sight) {
             return answer;
         }
         match notice.call() {
             Sysno::clock_gettime | Sysno::gettimeofday | Sysno::time | Sysno::clock_getres => {
-                self.time.look(caller, notice)
+                reads::look(ctx)
             }
-            Sysno::nanosleep | Sysno::clock_nanosleep => self.time.sleep(caller, notice),
-            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => {
-                self.timers.alarm(&self.time, caller, notice)
-            }
+            Sysno::nanosleep | Sysno::clock_nanosleep => reads::sleep(ctx),
+            Sysno::alarm | Sysno::setitimer | Sysno::getitimer => self.timers.alarm(ctx),
             Sysno::timer_create
             | Sysno::timer_settime
             | Sysno::timer_gettime
             | Sysno::timer_getoverrun
-            | Sysno::timer_delete => self.timers.made.call(&self.time, caller, notice),
-            Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => {
-                self.timers.timer(&self.time, &self.listener, caller, notice)
-            }
-            Sysno::poll | Sysno::ppoll => waiting::poll(&mut self.table, &mut self.time, thread, notice),
-            Sysno::select | Sysno::pselect6 => {
-                waiting::select(&mut self.table, &mut self.time, thread, notice)
-            }
-            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => {
-                waiting::epoll(&mut self.table, &mut self.time, thread, notice)
-            }
+            | Sysno::timer_delete => self.timers.made.call(ctx),
+            Sysno::timerfd_create | Sysno::timerfd_settime | Sysno::timerfd_gettime => self.timers.timer(ctx),
+            Sysno::poll | Sysno::ppoll => waiting::poll(ctx),
+            Sysno::select | Sysno::pselect6 => waiting::select(ctx),
+            Sysno::epoll_wait | Sysno::epoll_pwait | Sysno::epoll_pwait2 => waiting::epoll(ctx),
             Sysno::read | Sysno::readv | Sysno::recvfrom | Sysno::recvmsg | Sysno::recvmmsg => {
-                self.read(thread, notice)
+                read(ctx, &self.files)
             }
-            Sysno::write | Sysno::writev => write(&mut self.table, &mut self.streams, thread, notice),
-            Sysno::ioctl => ask_interface(self.setup.address, caller, notice),
-            Sysno::flock => lock_file(&mut self.files.sight, &mut self.events, caller, notice),
-            Sysno::close_range => hide(&mut self.events, notice),
-            Sysno::fcntl if notice.int(1) == SET_SIGNAL as i32 => hide(&mut self.events, notice),
-            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(&mut self.events),
-            Sysno::fcntl => lock_range(&mut self.files.sight, &mut self.events, caller, notice),
+            Sysno::write | Sysno::writev => write(ctx, &mut self.streams),
+            Sysno::ioctl => ask_interface(ctx, self.setup.address),
+            Sysno::flock => lock_file(ctx, sight),
+            Sysno::close_range => hide(ctx),
+            Sysno::fcntl if notice.int(1) == SET_SIGNAL as i32 => hide(ctx),
+            Sysno::fcntl if notice.int(1) == libc::F_SETLEASE => lease(ctx),
+            Sysno::fcntl => lock_range(ctx, sight),
             Sysno::signalfd | Sysno::signalfd4 => {
-                self.table.has_signal_files = true;
+                ctx.table.has_signal_files = true;
                 Ok(Answer::Go)
             }
-            Sysno::getppid => Ok(parent(&self.table, thread)),
-            Sysno::arch_prctl => set_registers(&mut self.events, notice),
-            Sysno::personality => set_personality(&mut self.events, notice),
-            Sysno::setrlimit | Sysno::prlimit64 => limit_processor_time(&mut self.events, notice),
-            Sysno::mmap => self.shared_memory.map(&mut self.events, caller, notice),
-            Sysno::memfd_create => self.shared_memory.make_file(&mut self.events, &self.table),
-            Sysno::sched_yield => Ok(self.time.give_way()),
-            Sysno::pause | Sysno::rt_sigsuspend => suspend(&mut self.table, thread, notice),
-            Sysno::rt_sigtimedwait => await_signal(&self.table, &mut self.time, thread, notice),
-            Sysno::futex => self.futexes.call(&mut self.table, &self.time, thread, notice),
+            Sysno::getppid => Ok(parent(ctx)),
+            Sysno::arch_prctl => set_registers(ctx),
+            Sysno::personality => set_personality(ctx),
+            Sysno::setrlimit | Sysno::prlimit64 => limit_processor_time(ctx),
+            Sysno::mmap => self.shared_memory.map(ctx),
+            Sysno::memfd_create => self.shared_memory.make_file(ctx),
+            Sysno::sched_yield => Ok(ctx.time.give_way()),
+            Sysno::pause | Sysno::rt_sigsuspend => suspend(ctx),
+            Sysno::rt_sigtimedwait => await_signal(ctx),
+            Sysno::futex => self.futexes.call(ctx),
             Sysno::futex_wait | Sysno::futex_waitv | Sysno::futex_wake | Sysno::futex_requeue => {
                 Err(Errno::NOSYS)
             }
             // Other families load parts of the kernel that nobody here needs.
             Sysno::socketpair if notice.int(0) != libc::AF_UNIX => Err(Errno::AFNOSUPPORT),
             Sysno::getsockopt if (notice.int(1), notice.int(2)) == (libc::SOL_SOCKET, libc::SO_COOKIE) => {
-                self.files.stamps.cookie(caller, notice)
+                stamps.cookie(ctx)
             }
-            Sysno::open | Sysno::openat | Sysno::openat2 => {
-                let clock = self.time.clock;
-                self.files.open(&mut self.table, clock, &self.listener, &mut self.events, thread, notice)
-            }
+            Sysno::open | Sysno::openat | Sysno::openat2 => self.files.open(ctx),
             Sysno::stat | Sysno::lstat | Sysno::fstat | Sysno::newfstatat | Sysno::statx => {
-                self.files.stamps.describe(&mut self.files.sight, self.time.clock.wall_ns, caller, notice)
+                stamps.describe(ctx, sight)
             }
             Sysno::mkdir | Sysno::mkdirat | Sysno::rename | Sysno::renameat | Sysno::renameat2 => {
-                self.files.stamps.change_directory(&mut self.files.sight, caller, notice)
+                stamps.change_directory(ctx, sight)
             }
-            Sysno::readlink | Sysno::readlinkat => {
-                self.files.stamps.read_link(&mut self.files.sight, caller, notice)
-            }
-            Sysno::fsync | Sysno::fdatasync => Ok(self.files.sync(notice)),
-            Sysno::getrandom => getrandom(&mut self.table, thread, notice),
-            Sysno::getrusage | Sysno::times | Sysno::sysinfo => usage(self.time.clock, caller, notice),
-            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => processor(caller, notice),
-            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => {
-                create(&mut self.table, &self.listener, &mut self.events, thread, notice)
-            }
-            Sysno::exit => exit_thread(&mut self.table, &self.listener, thread, notice),
-            Sysno::exit_group => exit_process(&mut self.table, &self.listener, thread, notice),
-            Sysno::wait4 | Sysno::waitid => await_child(&mut self.table, thread, notice),
+            Sysno::readlink | Sysno::readlinkat => stamps.read_link(ctx, sight),
+            Sysno::fsync | Sysno::fdatasync => Ok(self.files.sync(ctx)),
+            Sysno::getrandom => getrandom(ctx),
+            Sysno::getrusage | Sysno::times | Sysno::sysinfo => usage(ctx),
+            Sysno::sched_getaffinity | Sysno::sched_setaffinity | Sysno::getcpu => processor(ctx),
+            Sysno::clone | Sysno::clone3 | Sysno::fork | Sysno::vfork => create(ctx),
+            Sysno::exit => exit_thread(ctx),
+            Sysno::exit_group => exit_process(ctx),
+            Sysno::wait4 | Sysno::waitid => await_child(ctx),
             Sysno::kill
             | Sysno::tkill
             | Sysno::tgkill
             | Sysno::rt_sigqueueinfo
             | Sysno::rt_tgsigqueueinfo
-            | Sysno::pidfd_send_signal => self.signals.send(&self.table, thread, notice, &mut self.events),
-            call if SHARED.contains(&call) => self.share(thread, notice),
-            call if FORBIDDEN.contains(&call) => {
-                self.events.push_back(Step::Refused(call.name().to_owned()));
-                Err(Errno::PERM)
+            | Sysno::pidfd_send_signal => self.signals.send(ctx),
+            call if SHARED.contains(&call) && self.apart.ipc => {
+                self.life.spoil();
+                self.shared_memory.make_segment(ctx)
             }
+            call if SHARED.contains(&call) || FORBIDDEN.contains(&call) => forbid(ctx),
             _ => Ok(Answer::Go),
         }
     }
+}
 
-    /// Reads from what may have nothing to read yet.
-    fn read(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        let Ok(file) = self.table.file_of(thread, notice.int(0)) else { return Ok(Answer::Go) };
-        if self.files.reads_random(notice, &file)? {
-            return read_random(&mut self.table, thread, notice);
-        }
-        waiting::read(&mut self.table, &self.time, thread, notice, &file)
+/// Reads from what may have nothing to read yet.
+fn read(ctx: Ctx<'_>, files: &FileSystem) -> Result<Answer, Errno> {
+    let Ok(file) = ctx.caller().file(ctx.notice.int(0)) else { return Ok(Answer::Go) };
+    if files.reads_random(ctx.notice, &file)? {
+        return read_random(ctx);
     }
-
-    /// Calls about what is shared by number or name.
-    fn share(&mut self, thread: usize, notice: &Notice) -> Result<Answer, Errno> {
-        if !self.apart.ipc {
-            self.events.push_back(Step::Refused(notice.call().name().to_owned()));
-            return Err(Errno::PERM);
-        }
-        self.life.spoil();
-        if notice.call() == Sysno::shmget {
-            return self.shared_memory.make_segment(&mut self.events, self.table.caller(thread), notice);
-        }
-        Ok(Answer::Go)
-    }
+    waiting::read(ctx, &file)
 }

@@ -7,8 +7,9 @@ use std::{collections::BTreeSet, fs, ops::Range, path::PathBuf};
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 
-use super::text::text_of;
-use super::{group::Group, memory::Memory};
+use super::group::Group;
+use super::kernel::memory::Memory;
+use super::kernel::text::text_of;
 use crate::{Clock, Instruction, Setup, Step};
 
 /// The most steps after which the code is looked at.

@@ -7,9 +7,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::life::Place;
-use super::spawn::refused;
-use super::text::text_of;
+use super::copies::life::Place;
+use super::kernel::text::text_of;
+use super::start::spawn::refused;
 use crate::{Group, Setup, StartError, Template};
 
 /// How many templates are kept: those of a few programs, each with a host of its own name for each client.

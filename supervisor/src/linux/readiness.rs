@@ -1,6 +1,6 @@
 //! The environment check of this kernel and this container.
 
-use super::permission::{is_administrator, setting};
+use super::start::permission::{is_administrator, setting};
 use crate::{Clock, Group, Setup, Status, Step, finding::Finding};
 
 /// The kernel's version as two numbers.

@@ -6,19 +6,16 @@ use std::{
     path::Path,
 };
 
-use super::text::text_of;
-use super::{
-    call::Held,
-    group::Group,
-    holdings::{Holdings, Outfit},
-    life::{Lease, Life, Nest, Place, Standing, Template},
-    parked::Parked,
-    plan::Role,
-    process::status_field,
-    regions::unusual,
-    spawn::{self, Ends},
-    table::{State, Table, Thread},
-};
+use super::copies::holdings::{Holdings, Outfit};
+use super::copies::life::{Lease, Life, Nest, Place, Standing, Template};
+use super::copies::parked::Parked;
+use super::copies::regions::unusual;
+use super::group::Group;
+use super::kernel::text::{status_field, text_of};
+use super::start::plan::Role;
+use super::start::spawn::{self, Ends};
+use super::state::call::Held;
+use super::state::table::{State, Table, Thread};
 use crate::{HOME, Setup, StartError};
 
 /// The number of the first process and thread, as the program sees it. Those of the others follow.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
-use crate::campaign::shard::Shard;
+use crate::request::shard::Shard;
 use crate::tally::Tally;
 
 /// The version of the file's form. Form 1 had no checksums, and form 2 did not count what was decided.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::blocks::BLOCK;
-use crate::campaign::request::Campaign;
+use crate::request::Campaign;
 use picklock_scenarios::scenario::Scenario;
 
 /// Everything that decides which runs there are, and what each of them is.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::error::JournalError;
 use super::part::Part;
 use crate::campaign::blocks::Blocks;
-use crate::campaign::request::Campaign;
-use crate::campaign::shard::Shard;
+use crate::request::Campaign;
+use crate::request::shard::Shard;
 use crate::tally::Tally;
 
 /// An error that keeps journals from being merged.

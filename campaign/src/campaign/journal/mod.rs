@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::blocks::Blocks;
-use super::request::Campaign;
 use crate::files::write_whole;
+use crate::request::Campaign;
 use crate::tally::Tally;
 
 mod chain;

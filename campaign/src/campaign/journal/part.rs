@@ -8,8 +8,8 @@ use super::error::JournalError;
 use super::form::{Batch, FORM, Form, Header};
 use super::identity::Identity;
 use crate::campaign::blocks::Blocks;
-use crate::campaign::request::{Campaign, quoted};
-use crate::campaign::shard::Shard;
+use crate::request::shard::Shard;
+use crate::request::{Campaign, quoted};
 use crate::tally::Tally;
 
 /// The contents of a journal.

@@ -14,7 +14,7 @@ use picklock_sim::host::Host;
 use prost::Message;
 
 use super::messages::{Incoming, broken, encoded};
-use crate::server::status::Status;
+use super::status::Status;
 
 /// A connection to a member. It breaks where its server falls silent: a ping after `silence` without one is answered within as much again.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use h2::RecvStream;
 use prost::Message;
 
-use crate::server::status::Status;
+use super::status::Status;
 
 /// A byte for the compression, and a length.
 const PREFIX: usize = 5;

@@ -8,6 +8,7 @@
 mod client;
 mod messages;
 mod server;
+pub(crate) mod status;
 mod wire;
 
 pub use client::{Channel, Receiver, Sender, Stream};

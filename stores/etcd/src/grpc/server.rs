@@ -12,8 +12,8 @@ use picklock_sim::stream::Stream;
 use prost::Message;
 
 use super::messages::{Incoming, encoded};
+use super::status::Status;
 use super::wire::{Service, Wire};
-use crate::server::status::Status;
 
 /// A call that was begun.
 pub(crate) struct Call {

@@ -8,7 +8,7 @@ use picklock_sim::store::ServerContext;
 use super::member::Member;
 use super::serve::{accept, start};
 use super::state::HolderOf;
-use super::status::Status;
+use crate::grpc::status::Status;
 use crate::messages::{RangeRequest, RangeResponse, TxnRequest, TxnResponse};
 use crate::version::Version;
 

@@ -6,7 +6,7 @@
 use picklock_sim::host::Origin;
 
 use super::member::Member;
-use super::status::Status;
+use crate::grpc::status::Status;
 use crate::messages::{
     Asked, DeleteRangeRequest, EventKind, Header, LeaderKey, LeaseGrantRequest, PutRequest, RangeResponse,
     TxnResponse,

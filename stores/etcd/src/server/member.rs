@@ -14,9 +14,9 @@ use super::state::{
     Answer, Command, Done, Machine, Notice, Order, Renewal, Revoke, Watch, check_delete, check_put,
     check_range, check_transaction, is_serializable, only_reads,
 };
-use super::status::Status;
 use crate::CLIENT_PORT;
 use crate::grpc::Channel;
+use crate::grpc::status::Status;
 use crate::messages::{
     DeleteRangeRequest, DeleteRangeResponse, Header, LeaseGrantRequest, LeaseRequest, LeaseResponse,
     LeaseTimeToLiveRequest, LeaseTimeToLiveResponse, PutRequest, PutResponse, RangeRequest, RangeResponse,

@@ -8,7 +8,6 @@ mod member;
 mod serve;
 mod services;
 mod state;
-pub(crate) mod status;
 
 pub(crate) use actions::ACTIONS;
 pub use local::Local;

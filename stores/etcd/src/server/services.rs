@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use super::keys_only;
 use super::member::{Member, RENEW, TIME_TO_LIVE, Watched};
 use super::state::{Notice, Watch, data};
-use super::status::Status;
 use crate::PEER_PORT;
 use crate::grpc::Call;
+use crate::grpc::status::Status;
 use crate::messages::{
     CampaignResponse, ClusterMember, DeleteRangeRequest, Done, Empty, Header, LeaderKey, LeaderRequest,
     LeaderResponse, LeaseLeasesResponse, LeaseRequest, LeaseResponse, LeaseTimeToLiveRequest,

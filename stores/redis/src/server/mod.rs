@@ -2,8 +2,6 @@
 //!
 //! The floors on which the modules stand are listed in the root of the crate.
 
-#[doc(hidden)]
-pub mod hostile;
 pub mod node;
 pub mod sentinel;
 pub mod store;
@@ -18,7 +16,6 @@ pub(crate) mod following;
 mod glob;
 mod journal;
 mod lua;
-mod mailbox;
 pub(crate) mod rdb;
 mod replication;
 mod serve;

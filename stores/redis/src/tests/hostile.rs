@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use crate::hostile;
 use crate::protocol::resp::{Requests, request};
-use crate::server::hostile;
 use crate::server::node::Node;
 use crate::server::snapshot;
 use crate::server::store::Store;

@@ -15,7 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::linux::found::Found;
+use crate::linux::kernel::found::Found;
 
 /// Tries of a look-up that something else on the machine disturbs.
 const TRIES: u32 = 100;

@@ -32,7 +32,7 @@ use self::python::Python;
 use self::quiet::quietly;
 use self::source::Sources;
 use crate::Frame;
-use crate::linux::text::text_of;
+use crate::linux::kernel::text::text_of;
 
 /// True for a call by which a thread does something to others, or waits for them.
 pub(crate) fn says_where(call: Sysno) -> bool {

@@ -12,8 +12,8 @@ use super::{
     rules,
 };
 use crate::Frame;
-use crate::linux::memory::Memory;
-use crate::linux::text::text_of;
+use crate::linux::kernel::memory::Memory;
+use crate::linux::kernel::text::text_of;
 
 /// No stack is followed beyond so many frames.
 const DEEPEST: usize = 256;

@@ -15,9 +15,8 @@ use remoteprocess::{Error, ProcessMemory};
 
 use super::interpreter::is_ordinary;
 use crate::Frame;
-use crate::linux::memory::Memory;
-use crate::linux::process::status_field;
-use crate::linux::text::text_of;
+use crate::linux::kernel::memory::Memory;
+use crate::linux::kernel::text::{status_field, text_of};
 
 /// Bytes of the memory that is searched for an interpreter.
 const MOST_SEARCHED: u64 = 16 << 20;

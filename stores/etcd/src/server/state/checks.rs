@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::grpc::status::Status;
 use crate::messages::{
     Asked, DeleteRangeRequest, PutRequest, RangeRequest, RequestOp, SortOrder, SortTarget, TxnRequest,
 };
-use crate::server::status::Status;
 
 /// The most operations of one list (`max-txn-ops`).
 const MOST_OPERATIONS: usize = 128;

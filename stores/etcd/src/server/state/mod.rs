@@ -21,7 +21,7 @@ use picklock_sim::host::{Host, Origin};
 use prost::{Message as _, Oneof};
 use tokio::sync::oneshot;
 
-use super::status::Status;
+use crate::grpc::status::Status;
 use crate::messages::{
     CompactionRequest, DeleteRangeRequest, DeleteRangeResponse, Header, LeaseGrantRequest, PutRequest,
     PutResponse, RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchEvent,

@@ -5,12 +5,12 @@
 
 use super::keys::{Keys, Range};
 use super::leases::Leases;
+use crate::grpc::status::Status;
 use crate::messages::{
     Answered, Asked, Compare, CompareResult, CompareTarget, Compared, DeleteRangeRequest,
     DeleteRangeResponse, Header, KeyValue, PutRequest, PutResponse, RangeRequest, RangeResponse, RequestOp,
     ResponseOp, TxnRequest, TxnResponse,
 };
-use crate::server::status::Status;
 
 /// The keys with their leases, while a request changes them.
 pub(crate) struct Change<'s> {

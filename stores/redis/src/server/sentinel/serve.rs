@@ -12,6 +12,7 @@ use std::time::Duration;
 use picklock_model::seed::Seed;
 use picklock_model::trace::What;
 use picklock_sim::host::{Host, Origin};
+use picklock_sim::mailbox::{Mailbox, Slot, mailbox};
 use picklock_sim::own_thread::OwnThread;
 use picklock_sim::stream::Stream;
 use picklock_sim::task::Task;
@@ -25,7 +26,6 @@ use super::primary::Watch;
 use super::state::{Act, Sentinel, millis};
 use super::{PORT, PRIMARY_NAME};
 use crate::protocol::resp::{Reply, Requests};
-use crate::server::mailbox::{Mailbox, Slot, mailbox};
 use crate::server::node::{Next, PORT as NODE_PORT, SessionId, Then};
 use crate::server::setup::{ServerRole, Setup};
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use picklock_model::seed::Seed;
 use picklock_model::trace::Role;
 use picklock_sim::host::Origin;
+use picklock_sim::mailbox::{Mailbox, mailbox};
 use picklock_sim::store::Member;
 use picklock_sim::stream::Stream;
 use tokio::io::AsyncReadExt as _;
@@ -15,7 +16,6 @@ use tokio::io::AsyncReadExt as _;
 use super::server::{Dial, Server};
 use crate::server::cluster::{BUS_PORT_ABOVE, BusLink, Cluster, Message, NodeId, Place, Settings, Slots};
 use crate::server::journal::Journal;
-use crate::server::mailbox::{Mailbox, mailbox};
 use crate::server::node::{Node, PORT};
 use crate::server::setup::{ClusterSetup, Setup};
 

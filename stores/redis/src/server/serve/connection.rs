@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use picklock_model::time::Monotonic;
 use picklock_sim::host::{Origin, Origins};
+use picklock_sim::mailbox::{Mailbox, mailbox};
 use picklock_sim::stream::{ReadHalf, Stream, WriteHalf};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::server::{Parcel, Server};
 use crate::protocol::resp::{Reply, Requests};
-use crate::server::mailbox::{Mailbox, mailbox};
 use crate::server::node::{Next, SessionId, Then};
 
 /// Serves one client until it goes. An error on its stream concerns nobody else.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use picklock_model::time::Monotonic;
 use picklock_model::trace::What;
 use picklock_sim::host::{AppliedAction, Host, Origin};
+use picklock_sim::mailbox::{Mailbox, Slot, mailbox};
 use picklock_sim::own_thread::OwnThread;
 use tokio::sync::Notify;
 
 use crate::protocol::resp::Request;
 use crate::server::cluster::{Act, BusLink};
 use crate::server::journal::Journal;
-use crate::server::mailbox::{Mailbox, Slot, mailbox};
 use crate::server::node::{Next, Node, Save, SessionId, Then};
 use crate::server::store::Effects;
 
