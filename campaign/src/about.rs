@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use picklock_model::span::Span;
 use picklock_sim::design::Design;
 use picklock_sim::param::Value;
-use picklock_sim::span::Span;
 
 use picklock_scenarios::faults::{FaultEntry, TIMES};
 use picklock_scenarios::scenario::Scenario;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use picklock_sim::family;
+use picklock_model::family;
 use serde::Deserialize;
 
 const BUILTIN: &str = include_str!("../bugs.toml");

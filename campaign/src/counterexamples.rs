@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use picklock_model::family;
 use picklock_model::plan::Plan;
 use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_model::seed::Seed;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::family;
 
 use crate::ablation;
 use crate::bugs;
@@ -398,15 +398,6 @@ pub fn repro(design: &Design, scenario: &str, engine: Engine, run: &Checked) -> 
         parts: design.parts.to_vec(),
         plan: run.plan.clone(),
     }
-}
-
-/// The reason why digests cannot be compared, where [`ReproFile::is_its_digest`] does not know.
-#[must_use]
-pub fn not_comparable(repro: &ReproFile) -> String {
-    format!(
-        "its digest is not comparable: the repro file is of form {} (picklock {}), whose digests did not cover the bytes that are sent",
-        repro.repro, repro.picklock
-    )
 }
 
 /// Puts the findings that are about the same grants as the most serious clash first, so that a story is about one clash.

@@ -51,7 +51,7 @@
 //! scenario.set("clients=2")?;
 //!
 //! // Not every scenario says something of every design: this one does, and may change the servers it gets.
-//! let design = scenario.applies(&design)?;
+//! let design = scenario.adapt(&design)?;
 //! let run = check::seed(Engine::Event, &design, &scenario, Seed(7))?;
 //! assert!(run.violates("mutual-exclusion"));
 //! for (invariant, findings) in run.violations() {

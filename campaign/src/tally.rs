@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Checked, Inconclusive};
+use crate::check::Checked;
+use picklock_judge::conclusive::Inconclusive;
 use picklock_judge::invariants;
 use picklock_judge::metrics::Metrics;
 use picklock_judge::outcome::Outcome;

@@ -18,7 +18,7 @@ use std::mem::discriminant;
 use picklock_model::plan::{Action, Effect, Injection, Plan};
 use picklock_model::time::TrueTime;
 use picklock_model::trace::Belief;
-use picklock_model::trace::{Event, Hit, Role, What};
+use picklock_model::trace::{Event, Hit, Role, Trace, What};
 
 use crate::history::{Attempt, Granted, History, Section};
 
@@ -34,8 +34,16 @@ pub fn that_hit_the_lock(plan: &Plan, history: &History<'_>) -> BTreeSet<String>
     whole(plan, &met)
 }
 
+/// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if each kind of
+/// them did.
+pub fn took_effect(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
+    let hits = trace.hits.iter();
+    let hit: Vec<&Injection> = hits.filter_map(|hit| plan.injections.get(hit.injection as usize)).collect();
+    whole(plan, &hit)
+}
+
 /// The faults that hit with each kind of action that they have, by the injections that did.
-pub fn whole(plan: &Plan, hit: &[&Injection]) -> BTreeSet<String> {
+fn whole(plan: &Plan, hit: &[&Injection]) -> BTreeSet<String> {
     let has = |part: &Injection| {
         hit.iter().any(|other| {
             other.fault == part.fault && discriminant(&other.action) == discriminant(&part.action)

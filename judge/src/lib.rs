@@ -13,6 +13,7 @@
 //!   of hosts).
 //! - [`invariants`]: the properties of a correct run, a file each, with tests on traces written by hand; [`outcome`]: what one says of a run.
 //! - [`metrics`]: what a lock costs, and how long it keeps its clients waiting; measured, not judged.
+//! - [`conclusive`]: the reasons for which a run without a violation proves nothing.
 //! - [`hits`]: whether a fault hit what was granted or held.
 //! - [`recorded`]: histories that were recorded elsewhere: `json` and `edn` read them, `recording` puts them together from processes and
 //!   servers, `as_trace` makes a trace of what one host has noted, `exclusion`, `crowds` and `tokens` compare the clocks of several hosts.
@@ -24,6 +25,7 @@
 //! No host, no lock, no protocol: stores emit neutral events (created, extended, deleted, expired, lost). Whether a violation is expected is
 //! in `picklock_campaign`, how it is shown in `picklock_reports`.
 
+pub mod conclusive;
 pub mod history;
 pub mod hits;
 pub mod invariants;

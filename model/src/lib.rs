@@ -16,6 +16,7 @@
 //! - [`repro`]: a plan and the digest of its run as a file, with its form number and checksum.
 //! - [`seed`]: all randomness, as named streams and addressed draws.
 //! - [`time`], [`clock`]: true time, and the clocks of a host; [`ids`]: the names of hosts, keys, grants and events.
+//! - [`span`]: spans of time as people write them; [`family`]: the family that the spelling of a design names.
 //! - [`text`]: help for error messages.
 //!
 //! # What is not here
@@ -25,11 +26,13 @@
 
 pub mod clock;
 pub mod code;
+pub mod family;
 pub mod ids;
 pub mod plan;
 pub mod points;
 pub mod repro;
 pub mod seed;
+pub mod span;
 pub mod text;
 pub mod time;
 pub mod trace;

@@ -1,7 +1,8 @@
 //! A run that is worth keeping: one JSON file that replays it years later and says whether it came out the same.
 //!
 //! The last field is a checksum over every byte before it, so that any damage is found before the plan is believed.
-//! A repro file of another version of picklock still replays; its digest is compared, and a difference is reported.
+//! A repro file of another version of picklock still replays; its digest is compared, and a difference is reported. The digest of
+//! an older form was taken in another way and is not compared.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
@@ -10,10 +11,13 @@ use crate::plan::Plan;
 use crate::trace::Digest;
 
 /// The version of the repro file's form. It changes with the meaning of a field or the encoding behind the digest.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
-/// From this form on digests are what they are today: in earlier ones they did not cover what segments say.
-const SAME_DIGESTS_SINCE: u32 = 3;
+/// From this form on digests are what they are today: in form 3 they covered sentences, and before it no byte that is sent.
+const SAME_DIGESTS_SINCE: u32 = 4;
+
+/// The note on a repro file whose digest was taken in another way.
+pub const NOT_COMPARED: &str = "digest of an older form: not compared";
 
 /// A repro file larger than this is not read: 16 MiB.
 pub const SIZE_MAX: u64 = 16 << 20;

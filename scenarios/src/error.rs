@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use picklock_model::text::nearest;
 
+use picklock_model::span::Span;
 use picklock_sim::param::ValueError;
-use picklock_sim::span::Span;
 
 /// The reason why a scenario, or a setting of one, was not understood.
 #[derive(Debug, thiserror::Error)]

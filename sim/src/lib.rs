@@ -13,7 +13,7 @@
 //!
 //! - *contract*: [`lock`] (what a client of a design can do), [`autonomous`] (a client that nobody asks), [`design`] and
 //!   [`family`] (name, parameters, spelling), [`data`] (what sections do to what is guarded), [`store`] (what a store kind
-//!   brings) with [`param`] and [`span`], [`recorder`] (what a workload reports of its sections).
+//!   brings) with [`param`], [`recorder`] (what a workload reports of its sections).
 //! - *host*: [`host`] is everything that a process may touch, with [`stream`], [`sleep`], [`task`] and [`disk`]; [`driver`]
 //!   drives a host for a program that was not written against one.
 //! - *controls*: [`resource`] is what locks guard, [`oracle`] is a perfect lock.
@@ -141,7 +141,7 @@ pub mod run;
 mod world;
 
 pub use base::{mailbox, own_thread, waiter};
-pub use contract::{autonomous, data, design, family, lock, param, recorder, span, store};
+pub use contract::{autonomous, data, design, family, lock, param, recorder, store};
 pub use controls::{oracle, resource};
 pub use host::{disk, driver, sleep, stream, task};
 pub use run::{live, scripted};

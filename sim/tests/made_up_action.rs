@@ -66,7 +66,8 @@ fn a_made_up_act_is_done_and_noted() {
     let design = Design::new("idle", |_| async { Ok(Client::direct(Idle)) });
     let trace = run(Engine::Event, &design, &plan, &workload).unwrap().trace;
     assert_eq!(trace.hits.len(), 1);
+    let noted = "make something up at client-1";
     let is_noted =
-        |what: &What| matches!(what, What::Injected { text, .. } if text == "make something up at client-1");
+        |what: &What| matches!(what, What::Injected { applied, .. } if trace.words(applied) == noted);
     assert!(trace.events.iter().any(|event| is_noted(&event.what)));
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use picklock_model::span::{Span, SpanError};
 use picklock_sim::engine::Engine;
-use picklock_sim::span::{Span, SpanError};
 
 /// The groups of options in the help.
 pub(super) const WHAT: &str = "What is run";

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use picklock_impls::libraries;
+use picklock_model::span::Span;
 use picklock_model::text::nearest;
 use picklock_programs::{Program, servers};
 use picklock_scenarios::scenario::{Scenario, is_up_to_the_client, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::{Design, SpellingError};
 use picklock_sim::param::Value;
-use picklock_sim::span::Span;
 
 use super::exit::Failure;
 

@@ -167,7 +167,7 @@ fn cases<'a>(designs: &'a [Design], scenarios: &'a [Scenario], seeds: &Range<u64
     let mut cases = Vec::new();
     for design in designs {
         for scenario in scenarios {
-            let Ok(applied) = scenario.applies(design) else { continue };
+            let Ok(applied) = scenario.adapt(design) else { continue };
             cases.extend(seeds.clone().map(|seed| Case {
                 design: applied.clone(),
                 name: &design.name,

@@ -11,6 +11,7 @@ use picklock_campaign::explore::{self, Explored, Request};
 use picklock_campaign::patience::Patience;
 use picklock_campaign::{ablation, counterexamples};
 use picklock_model::seed::Seed;
+use picklock_model::span::Span;
 use picklock_model::text::nearest;
 use picklock_reports::explored::{self, Explorations};
 use picklock_reports::story::timeline;
@@ -18,7 +19,6 @@ use picklock_scenarios::faults::{self, AtSite};
 use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::span::Span;
 
 use super::args::{ColourOptions, HOW_MANY, REPORT, SITES, WHAT, budget, jobs, seeds};
 use super::exit::{Exit, Failure};
@@ -93,7 +93,7 @@ fn epilogue() -> String {
          Examples:\n  \
          picklock explore --design single --scenario calm --fault pause\n  \
          picklock explore --design single --scenario calm --place pause:137\n  \
-         picklock explore --design redlock --fault restart,clock-step --held 4 --pairs --budget 60s"
+         picklock explore --design redlock --fault node-restart,clock-step --held 4 --pairs --budget 60s"
     )
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     let stop = progress::stop_on_interrupt()?;
     let mut pages = Vec::new();
     for design in &designs {
-        let design = match scenario.applies(design) {
+        let design = match scenario.adapt(design) {
             Ok(design) => design,
             // Of all designs, those that the scenario says something of.
             Err(_) if args.design.is_empty() && !args.programs.any() => continue,
@@ -221,9 +221,8 @@ fn faults_of(names: &[String]) -> Result<Vec<&'static AtSite>, Failure> {
 fn fault_named(name: &str) -> Result<&'static AtSite, Failure> {
     faults::at_site_named(name).ok_or_else(|| {
         let names = || faults::at_sites().map(|fault| fault.name);
-        let same = faults::find(name).ok().and_then(|fault| fault.at_sites.first()).map(|fault| fault.name);
-        let near = same.or_else(|| nearest(name, names()));
-        let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+        let hint =
+            nearest(name, names()).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
         let names: Vec<&str> = names().collect();
         Failure::Input(format!("there is no fault `{name}` to explore{hint}; there are {}", names.join(", ")))
     })
@@ -252,7 +251,7 @@ fn show_one(
             kinds.push(fault);
         }
     }
-    let design = scenario.applies(design).map_err(|why| says_nothing(scenario, design, &why))?;
+    let design = scenario.adapt(design).map_err(|why| says_nothing(scenario, design, &why))?;
     let request = Request { kept, ..request(args, &design, scenario, kinds)? };
     let seed = Seed(args.seeds.start);
     let run = explore::again(&request, seed, &sites)?;
@@ -273,7 +272,7 @@ fn show_one(
     if seed.0 > 0 {
         line.push_str(&format!(" --seeds {}..{}", seed.0, seed.0 + 1));
     }
-    args.place.iter().for_each(|place| line.push_str(&format!(" --place {place}")));
+    sites.iter().for_each(|(fault, number)| line.push_str(&format!(" --place {}:{number}", fault.name)));
     let violated = run.violated();
     let mut story = counterexamples::story(&design, scenario.name(), &run, line);
     if !violated.is_empty() {
@@ -299,7 +298,8 @@ fn replay_args(args: &ExploreArgs) -> String {
         line.push_str(&format!(" --lasts {}", quoted(&lasts)));
     }
     if !args.keep.is_empty() {
-        line.push_str(&format!(" --keep {}", quoted(&args.keep.join(","))));
+        let names: Vec<&str> = args.keep.iter().map(|name| faults::present_name(name)).collect();
+        line.push_str(&format!(" --keep {}", quoted(&names.join(","))));
     }
     args.held.iter().for_each(|held| line.push_str(&format!(" --held {held}")));
     line

@@ -25,7 +25,7 @@ struct State {
 impl<'a> Pairing<'a> {
     pub(crate) fn new(campaign: &Campaign<'_>, next: &'a dyn Observer) -> Pairing<'a> {
         let designs = campaign.scenarios.iter().map(|scenario| {
-            let designs = campaign.designs.iter().filter(|design| scenario.applies(design).is_ok()).count();
+            let designs = campaign.designs.iter().filter(|design| scenario.adapt(design).is_ok()).count();
             (scenario.name().to_owned(), designs)
         });
         Pairing { next, designs: designs.collect(), state: Mutex::default() }

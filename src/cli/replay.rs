@@ -14,12 +14,13 @@ use picklock_campaign::story::Story;
 use picklock_campaign::{ablation, counterexamples};
 use picklock_judge::invariants::{self, Promise};
 use picklock_judge::outcome::Outcome;
-use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
+use picklock_model::repro::{NOT_COMPARED, ReproError, ReproFile, SIZE_MAX};
 use picklock_model::seed::Seed;
 use picklock_model::text::nearest;
 use picklock_reports::run::json::{Run, run_json};
 use picklock_reports::story::timeline::{self, Detail};
 use picklock_reports::{Format, html};
+use picklock_scenarios::faults;
 use picklock_scenarios::scenario::{Scenario, set_each};
 use picklock_sim::design::{Design, Part};
 use picklock_sim::engine::Engine;
@@ -141,7 +142,7 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let mut remarks = choose::overruled(std::slice::from_ref(&chosen), &args.set);
     remarks.extend(choose::capped(std::slice::from_ref(&chosen), std::slice::from_ref(&scenario)));
     let name = quoted(&chosen.name);
-    let design = scenario.applies(&chosen).map_err(|why| {
+    let design = scenario.adapt(&chosen).map_err(|why| {
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
     let engine = args.engine.unwrap_or_default();
@@ -258,7 +259,8 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
         return Err(input(&format!("{size} bytes are too many: a repro file has at most {SIZE_MAX}")));
     }
     let text = std::fs::read_to_string(file).map_err(|error| input(&format!("cannot be read: {error}")))?;
-    let repro = ReproFile::from_text(&text).map_err(|error| input(&error))?;
+    let mut repro = ReproFile::from_text(&text).map_err(|error| input(&error))?;
+    faults::rename(&mut repro.plan);
     let mut design = choose::design(&repro.design).map_err(|error| input(&error))?;
     design.topology.replicated |= repro.replicated;
     design.admits(&repro.plan).map_err(|error| input(&ReproError::Plan(error)))?;
@@ -319,9 +321,7 @@ fn compare(repro: &ReproFile, run: &Checked, same_engine: bool) -> String {
             "compared with the repro file: {violations}, but another digest ({} then); it was made by picklock {}, this is {here}",
             repro.digest, repro.picklock
         ),
-        None => {
-            format!("compared with the repro file: {violations}; {}", counterexamples::not_comparable(repro))
-        }
+        None => format!("compared with the repro file: {violations}; {NOT_COMPARED}"),
     }
 }
 

@@ -124,7 +124,7 @@ fn load(name: &'static str, settings: &[&str]) -> Result<Scenario, LabError> {
 }
 
 fn applied(scenario: &Scenario, name: &'static str, design: &Design) -> Result<Design, LabError> {
-    scenario.applies(design).map_err(|why| LabError::Skipped {
+    scenario.adapt(design).map_err(|why| LabError::Skipped {
         design: design.name.to_string(),
         scenario: name,
         why,

@@ -52,7 +52,7 @@ pub(super) fn failed(campaign: &Campaign<'_>, error: CampaignError, heartbeat: &
 /// The first difference between two more runs of a seed, if there is one again: in these, what was sent is kept, which says more.
 fn difference(campaign: &Campaign<'_>, scenario: &str, seed: u64) -> Option<String> {
     let scenario = campaign.scenarios.iter().find(|known| known.name() == scenario)?;
-    let design = scenario.applies(campaign.designs.first()?).ok()?;
+    let design = scenario.adapt(campaign.designs.first()?).ok()?;
     let plan = check::draw(&design, scenario, Seed(seed)).ok()?.plan;
     let runs = determinism::twice(campaign.engine, &design, &plan).ok()?;
     let difference = determinism::the_same(&design, runs).err()?;

@@ -74,7 +74,9 @@ pub(super) fn allowed_violations(
     }
     for (scenario, invariants) in &gate.allowed {
         let call = || format!(".allow({scenario:?}, {invariants:?})");
-        let known = allowed_violations.allow(scenario, invariants, &known);
+        // A scenario goes by its own name alone, and a fault by any of its names.
+        let name = if known.contains(&scenario.as_str()) { scenario } else { faults::present_name(scenario) };
+        let known = allowed_violations.allow(name, invariants, &known);
         known.map_err(|problem| GateError::AllowedViolation { call: call(), problem: Box::new(problem) })?;
     }
     Ok(Some(allowed_violations))

@@ -68,7 +68,7 @@ pub(super) fn scenario_of(cell: &str) -> &str {
 pub(super) fn allowed(allowed_violations: &AllowedViolations, cell: &str) -> Expected {
     let mut expected = allowed_violations.under(scenario_of(cell));
     if let Some(kind) = cell.strip_prefix(PREFIX) {
-        expected.may.extend(allowed_violations.under(kind).may);
+        expected.may.extend(allowed_violations.under(faults::present_name(kind)).may);
         expected.may.sort_unstable();
         expected.may.dedup();
     }
@@ -85,7 +85,7 @@ pub(super) fn all(
     heartbeat.at("single sites");
     let scenario = choose::calm(gate)?;
     let design = scenario
-        .applies(&gate.design)
+        .adapt(&gate.design)
         .map_err(|why| GateError::Unexplored { design: gate.design.name.to_string(), why })?;
     let stop = AtomicBool::new(false);
     let progress = |_, violated: &[String]| {

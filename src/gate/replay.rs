@@ -10,8 +10,9 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::Cell;
 use picklock_campaign::tally::Tally;
 use picklock_campaign::{ablation, counterexamples, determinism};
-use picklock_model::repro::{ReproError, ReproFile, SIZE_MAX};
+use picklock_model::repro::{NOT_COMPARED, ReproError, ReproFile, SIZE_MAX};
 use picklock_reports::{Style, nondeterminism};
+use picklock_scenarios::faults;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
 
@@ -96,7 +97,11 @@ fn read(file: &Path) -> Result<ReproFile, FileError> {
         return Err(FileError::TooLarge { bytes: about.len(), limit: SIZE_MAX });
     }
     let text = std::fs::read_to_string(file)?;
-    ReproFile::from_text(&text).map_err(|error| match error {
+    let named_as_now = |mut repro: ReproFile| {
+        faults::rename(&mut repro.plan);
+        repro
+    };
+    ReproFile::from_text(&text).map(named_as_now).map_err(|error| match error {
         ReproError::Form { line, column, message } => {
             FileError::Field { field: field(&text, line), line, column, message }
         }
@@ -143,12 +148,7 @@ impl Again {
         match repro.is_its_digest(run.trace.digest) {
             Some(true) => return "compared with the repro file: the same run to the last event".to_owned(),
             Some(false) => {}
-            None => {
-                return format!(
-                    "compared with the repro file: {violations}; {}",
-                    counterexamples::not_comparable(repro)
-                );
-            }
+            None => return format!("compared with the repro file: {violations}; {NOT_COMPARED}"),
         }
         let (then, here) = (&repro.picklock, env!("CARGO_PKG_VERSION"));
         format!(

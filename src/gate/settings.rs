@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use picklock_model::span::Span;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::span::Span;
 
 /// Enough to find what is common, in about a second.
 const SEEDS: Range<u64> = 0..200;

@@ -107,7 +107,7 @@ impl Comparison<'_> {
         scenario: &Scenario,
         runs: u64,
     ) -> Result<Observed, RunError> {
-        let design = scenario.applies(&design).map_err(|why| {
+        let design = scenario.adapt(&design).map_err(|why| {
             RunError::NotApplicable(self.exhibit.folder.to_string(), scenario.name().to_owned(), why)
         })?;
         let Comparison { exhibit, bug, request, stop, observer } = *self;

@@ -30,6 +30,21 @@ fn exploring_says_how_much_was_tried_and_which_line_shows_a_site() {
 }
 
 #[test]
+fn a_fault_is_explored_under_each_of_its_names_and_printed_under_one() {
+    let small = ["--set", "clients=2", "--set", "sections=1"];
+    let explored = |fault| run(&[&["explore", "--design", "single", "--fault", fault][..], &small].concat());
+    for (name, other) in [("client-crash", "crash"), ("node-restart", "restart"), ("partition", "cut")] {
+        let (code, out, error) = explored(name);
+        assert!(code < 2 && out.contains(&format!("\n{name} ")), "{out}{error}");
+        assert_eq!(explored(other), (code, out, error), "{other}");
+    }
+    let placed = |site| run(&[&["explore", "--design", "single", "--place", site][..], &small].concat());
+    let story = placed("client-crash:1");
+    assert!(story.1.contains("--place client-crash:1\n"), "{}", story.1);
+    assert_eq!(placed("crash:1"), story);
+}
+
+#[test]
 fn a_sound_lock_has_no_failures() {
     let (code, out, _) = run(&["explore", "--design", "oracle", "--fault", "pause"]);
     assert_eq!(code, 0, "{out}");

@@ -18,7 +18,7 @@ fn stories() -> Vec<Story> {
     let of = |spelling: &str, scenario: &str, seed: u64| {
         let known = suite::builtin(&picklock_stores::params());
         let scenario = known.into_iter().find(|one| one.name() == scenario).unwrap();
-        let design = scenario.applies(&picklock_impls::design(spelling).unwrap()).unwrap();
+        let design = scenario.adapt(&picklock_impls::design(spelling).unwrap()).unwrap();
         let plan = check::draw(&design, &scenario, Seed(seed)).unwrap().plan;
         let run = check::check(check::Options::from(Engine::Event).with_wire(), &design, plan).unwrap();
         counterexamples::story(&design, scenario.name(), &run, format!("picklock replay {spelling} {seed}"))

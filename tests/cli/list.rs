@@ -93,6 +93,13 @@ fn list_shows_one_thing_whole() {
 }
 
 #[test]
+fn a_fault_is_listed_under_each_of_its_names() {
+    let named = run(&["list", "faults", "client-crash"]).stdout;
+    assert!(named.contains("also called crash, kill"), "{named}");
+    assert_eq!(run(&["list", "faults", "crash"]).stdout, named);
+}
+
+#[test]
 fn a_name_that_there_is_not_is_wrong_usage_and_the_nearest_are_named() {
     for (args, hint) in [
         (["designs", "singel"], "no design `singel` (did you mean `single`?)"),

@@ -229,6 +229,11 @@ fn a_mistake_in_what_is_allowed_is_named_with_its_remedy() {
     }
     let hits = plain().explore_only(["cancel"]).allow("cancel", ["ownership"]).try_run();
     assert!(hits.is_ok(), "an allowed violation may name a hit when hits are explored");
+    let named = |fault: &str| {
+        plain().explore_only([fault]).allow(fault, ["ownership"]).try_run().unwrap().to_string()
+    };
+    assert!(named("cut").contains("explore-partition"), "{}", named("cut"));
+    assert_eq!(named("cut"), named("partition"), "a fault goes by any of its names");
 }
 
 #[test]

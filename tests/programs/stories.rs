@@ -49,7 +49,7 @@ fn stories_of_programs_are_true_of_their_traces() {
         {
             let mut set_up = suite::named(scenario, &picklock_stores::params()).unwrap();
             set_up.set(ttl).unwrap();
-            let design = set_up.applies(&design).unwrap();
+            let design = set_up.adapt(&design).unwrap();
             let plan = check::draw(&design, &set_up, Seed(seed)).unwrap().plan;
             let run = check::check(check::Options::from(Engine::Event).with_wire(), &design, plan).unwrap();
             let story = counterexamples::story(&design, scenario, &run, String::new());

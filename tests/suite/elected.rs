@@ -61,7 +61,7 @@ fn a_run_whose_faults_have_nothing_to_hit_is_inconclusive() {
     let settings = ["clients=2", "pause.client=3"];
     let mut late = scenario("late-waiter", &[]);
     late.set_all(&settings).unwrap();
-    let design = late.applies(&design("single")).unwrap();
+    let design = late.adapt(&design("single")).unwrap();
     let run = picklock_campaign::check::seed(Engine::Event, &design, &late, Seed(1)).unwrap();
     assert!(run.plan.injections.is_empty(), "{:?}", run.plan.injections);
     assert!(!run.is_conclusive() && run.inconclusive.is_some_and(|lacks| lacks.why().contains("nothing")));

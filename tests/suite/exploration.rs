@@ -20,7 +20,7 @@ fn calm(settings: &[&str]) -> Scenario {
 }
 
 fn design(name: &str, scenario: &Scenario) -> Design {
-    scenario.applies(&spell(picklock::impls::families(), name).unwrap()).unwrap()
+    scenario.adapt(&spell(picklock::impls::families(), name).unwrap()).unwrap()
 }
 
 fn request<'a>(design: &'a Design, scenario: &'a Scenario, kinds: &[&str]) -> Request<'a> {

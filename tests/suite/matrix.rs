@@ -125,7 +125,7 @@ fn clock_steps_break_redlock_exactly_where_the_arithmetic_of_quorums_says() {
             for stepped in 0..=nodes {
                 let settings = [format!("held={held}"), format!("stepped={stepped}")];
                 let scenario = scenario("clock-step", &settings);
-                let design = scenario.applies(&design(&format!("redlock{{nodes={nodes}}}"))).unwrap();
+                let design = scenario.adapt(&design(&format!("redlock{{nodes={nodes}}}"))).unwrap();
                 let breaks = nodes - held + stepped.min(held) >= quorum;
                 for seed in 0..3 {
                     let run = check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap();
@@ -142,7 +142,7 @@ fn clock_steps_break_redlock_exactly_where_the_arithmetic_of_quorums_says() {
 fn faults_on_the_links_of_the_lock_alone_break_nothing_of_an_honest_redlock() {
     for name in ["client-partition", "delay"] {
         let scenario = scenario(name, &["links=lock".to_owned()]);
-        let design = scenario.applies(&design("redlock")).unwrap();
+        let design = scenario.adapt(&design("redlock")).unwrap();
         let mut effective = 0;
         for seed in 0..150 {
             let run = check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap();
@@ -161,7 +161,7 @@ fn faults_on_the_links_of_the_lock_alone_break_nothing_of_an_honest_redlock() {
 fn the_highest_of_independent_counters_is_no_order_and_a_written_back_one_is() {
     let scenario = scenario("delay", &[]);
     let violated = |name: &str| {
-        let design = scenario.applies(&design(name)).unwrap();
+        let design = scenario.adapt(&design(name)).unwrap();
         let violates = |seed| {
             check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap().violates("token-order")
         };

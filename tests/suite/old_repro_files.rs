@@ -2,13 +2,16 @@
 //!
 //! Those in `fixtures/repro-files-form-1` were written before stores had kinds: runs of every design and every bug, reduced
 //! and whole, with violations and without. Those in `fixtures/repro-files-form-2` were written before digests covered what
-//! segments say: reduced runs of every bug and of some designs.
+//! segments say: reduced runs of every bug and of some designs. Those in `fixtures/repro-files-form-3` were written before digests covered
+//! no words: the plans of form 2 with the violations and the digest that form 3 had for them, and the grants of each finding.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use picklock_campaign::check;
 use picklock_campaign::check::Checked;
+use picklock_judge::outcome::Finding;
+use picklock_model::ids::GrantId;
 use picklock_model::plan::{Choice, ChoiceKind, Plan, ReadyOrder};
 use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_sim::design::Design;
@@ -137,6 +140,28 @@ fn repros_of_form_2_show_the_same_violations_and_their_digests_are_not_compared(
         assert_eq!(repro.is_its_digest(run.trace.digest), None, "{}", file.display());
     }
     assert!(files.len() >= 30, "{} repros are left", files.len());
+}
+
+#[test]
+fn repros_of_form_3_show_the_same_violations_in_the_same_grants_and_their_digests_are_not_compared() {
+    let files = kept(3);
+    let text = include_str!("../fixtures/grants-of-form-3.json");
+    let of_then: BTreeMap<String, BTreeMap<String, Vec<Vec<String>>>> = serde_json::from_str(text).unwrap();
+    assert!(files.len() >= 30 && files.len() == of_then.len(), "{} repros are left", files.len());
+    for file in &files {
+        let (repro, _, run) = replayed(file);
+        assert_eq!(repro.repro, 3);
+        assert_eq!(run.violated(), repro.violations, "{}", file.display());
+        assert_eq!(repro.is_its_digest(run.trace.digest), None, "{}", file.display());
+        let name = |grant: &GrantId| format!("{}/{}", run.trace.host_name(grant.client), grant.section);
+        let grants: BTreeMap<String, Vec<Vec<String>>> = (run.violations())
+            .map(|(invariant, findings)| {
+                let of = |finding: &Finding| finding.grants.iter().map(name).collect();
+                (invariant.name.to_owned(), findings.iter().map(of).collect())
+            })
+            .collect();
+        assert_eq!(grants, of_then[file.file_name().unwrap().to_str().unwrap()], "{}", file.display());
+    }
 }
 
 #[test]

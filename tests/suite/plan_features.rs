@@ -20,7 +20,7 @@ fn runs(design: &str, scenario: &str, settings: &[&str], seeds: u64) -> Vec<Chec
 
 fn of(design: &str, mut scenario: Scenario, settings: &[&str], seeds: u64) -> Vec<Checked> {
     scenario.set_all(settings).unwrap();
-    let design = scenario.applies(&spell(picklock::impls::families(), design).unwrap()).unwrap();
+    let design = scenario.adapt(&spell(picklock::impls::families(), design).unwrap()).unwrap();
     (0..seeds).map(|seed| check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap()).collect()
 }
 
@@ -218,7 +218,7 @@ mod majority;
 fn under_the_suite(design: &Design, seeds: Range<u64>) -> (u64, Vec<String>) {
     let (mut made, mut blocked) = (0, Vec::new());
     for scenario in suite::builtin(&picklock_stores::params()) {
-        let Ok(design) = scenario.applies(design) else { continue };
+        let Ok(design) = scenario.adapt(design) else { continue };
         for seed in seeds.clone() {
             let run = check::seed(Engine::Event, &design, &scenario, Seed(seed)).unwrap();
             made += 1;

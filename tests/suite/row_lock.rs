@@ -78,11 +78,11 @@ fn nobody_asks_the_resource_for_what_lies_in_the_store() {
 fn a_fault_at_the_links_to_the_resource_does_not_apply_to_it() {
     for name in ["client-partition", "delay"] {
         let scenario = scenario(name, &["links=resource"]);
-        let why = scenario.applies(&design("row-lock")).unwrap_err();
+        let why = scenario.adapt(&design("row-lock")).unwrap_err();
         assert_eq!(why, "it hits the links to the resource, and the design's data lie in its own store");
-        assert!(scenario.applies(&design("row-lock-outside")).is_ok());
+        assert!(scenario.adapt(&design("row-lock-outside")).is_ok());
     }
-    assert!(scenario("seckill", &[]).applies(&design("row-lock")).is_err());
+    assert!(scenario("seckill", &[]).adapt(&design("row-lock")).is_err());
 }
 
 #[test]

@@ -256,11 +256,13 @@ fn without(story: &Story, part: &str) -> Vec<Plan> {
     }
     let said = |index: usize| {
         let words = story.trace.events.iter().find_map(|event| match &event.what {
-            What::Injected { injection, text } if *injection as usize == index => Some(text.as_str()),
+            What::Injected { injection, applied } if *injection as usize == index => {
+                Some(story.trace.words(applied))
+            }
             _ => None,
         });
         match words {
-            Some(words) => part.contains(words),
+            Some(words) => part.contains(&words),
             None => part.ends_with("that never hit"),
         }
     };

@@ -24,7 +24,7 @@ impl Cell {
     /// The cell of a design and a scenario; `None` if the scenario does not apply to the design.
     pub(crate) fn of(design: &Design, scenario: Scenario) -> Option<Cell> {
         let name = design.name.to_string();
-        scenario.applies(design).ok().map(|design| Cell { name, design, scenario })
+        scenario.adapt(design).ok().map(|design| Cell { name, design, scenario })
     }
 
     /// One run.

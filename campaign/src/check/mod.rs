@@ -5,16 +5,16 @@
 use std::collections::BTreeSet;
 
 use picklock_model::code::Locations;
-use picklock_model::plan::{Injection, Plan};
+use picklock_model::plan::Plan;
 use picklock_model::points::Points;
 use picklock_model::seed::Seed;
 use picklock_model::trace::Trace;
 use picklock_sim::choices::Made;
 use picklock_sim::design::Design;
 use picklock_sim::engine::Engine;
-use picklock_sim::lock::Belief;
 use picklock_sim::run::{self, Run, Wire};
 
+use picklock_judge::conclusive::{self, Inconclusive};
 use picklock_judge::history::History;
 use picklock_judge::hits;
 use picklock_judge::invariants::{self, Invariant};
@@ -30,25 +30,6 @@ pub use self::probe_runs::{Drawn, ProbeRuns};
 pub use self::program::CheckError;
 use self::program::workload;
 pub use picklock_sim::run::Options;
-
-/// Why a run in which nothing is violated proves nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inconclusive {
-    /// It put nothing to the test.
-    NotAsked(&'static str),
-    /// What it put to the test cannot be judged.
-    Undecided(&'static str),
-}
-
-impl Inconclusive {
-    /// The reason in words.
-    #[must_use]
-    pub fn why(self) -> &'static str {
-        match self {
-            Inconclusive::NotAsked(why) | Inconclusive::Undecided(why) => why,
-        }
-    }
-}
 
 /// A run and what the invariants say of it.
 pub struct Checked {
@@ -78,7 +59,7 @@ pub struct Checked {
     pub choices: Vec<Made>,
 }
 
-/// Draws the plan of a seed and checks it. The design is as [`Scenario::applies`](picklock_scenarios::scenario::Scenario::applies)
+/// Draws the plan of a seed and checks it. The design is as [`Scenario::adapt`](picklock_scenarios::scenario::Scenario::adapt)
 /// returned it. See [`ProbeRuns`] for one seed under several scenarios.
 ///
 /// # Errors
@@ -101,8 +82,8 @@ pub fn draw(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Drawn, C
 /// When the plan names an unknown workload or the design's code panics.
 pub fn check(options: impl Into<Options>, design: &Design, plan: Plan) -> Result<Checked, CheckError> {
     let options = options.into();
-    let Run { trace, wire, code, probe, choices } = run::run(options, design, &plan, &workload(&plan)?)?;
-    answered(options.engine, design, Checked { wire, code, probe, choices, ..judge(plan, trace) })
+    let run = run::run(options, design, &plan, &workload(&plan)?)?;
+    answered(options.engine, design, judged(plan, run))
 }
 
 /// The same run, of a program that can be tested.
@@ -111,40 +92,35 @@ fn answered(engine: Engine, design: &Design, run: Checked) -> Result<Checked, Ch
     Ok(run)
 }
 
-/// Judges a run by all invariants, and takes its metrics.
+/// Judges a run of which nothing but the trace was kept.
 #[must_use]
 pub fn judge(plan: Plan, trace: Trace) -> Checked {
+    judged(plan, Run { trace, wire: Wire::new(), code: Locations::new(), probe: None, choices: Vec::new() })
+}
+
+/// Judges a run by all invariants, and takes its metrics.
+fn judged(plan: Plan, run: Run) -> Checked {
+    let Run { trace, wire, code, probe, choices } = run;
     let history = History::of(&trace);
     let outcomes: Vec<(&'static Invariant, Outcome)> =
         invariants::ALL.iter().map(|invariant| (invariant, (invariant.check)(&history))).collect();
-    let took_effect = took_effect(&plan, &trace);
+    let took_effect = hits::took_effect(&plan, &trace);
     let hits = hits::that_hit_the_lock(&plan, &history);
     let metrics = metrics::of(&history, &outcomes);
-    let contested = metrics.contended > 0 && (trace.belief == Belief::None || history.is_contested());
-    let not_modelled: BTreeSet<String> = trace.not_modelled().map(str::to_owned).collect();
-    let inconclusive = if !not_modelled.is_empty() {
-        Some(Inconclusive::Undecided("a store refused what is not modelled"))
-    } else if let Some(why) = puts_nothing_to_the_test(&plan, &took_effect, contested) {
-        Some(Inconclusive::NotAsked(why))
-    } else if history.ends_in_the_dark() {
-        Some(Inconclusive::Undecided("more was broken to the end than the design claims to survive"))
-    } else {
-        None
-    };
-    let hit_lock = if plan.injections.is_empty() { contested } else { !hits.is_empty() };
+    let contested = conclusive::is_contested(&history, &metrics);
     Checked {
+        hit_lock: if plan.injections.is_empty() { contested } else { !hits.is_empty() },
+        inconclusive: Inconclusive::of(&plan, &history, &took_effect, contested),
+        not_modelled: trace.not_modelled().map(str::to_owned).collect(),
         plan,
         outcomes,
         took_effect,
-        hit_lock,
-        not_modelled,
-        inconclusive,
         metrics,
         trace,
-        wire: Wire::new(),
-        code: Locations::new(),
-        probe: None,
-        choices: Vec::new(),
+        wire,
+        code,
+        probe,
+        choices,
     }
 }
 
@@ -160,28 +136,6 @@ pub fn shows(
 ) -> Result<bool, CheckError> {
     let Run { trace, .. } = run::run(engine, design, plan, &workload(plan)?)?;
     Ok(matches!((invariant.check)(&History::of(&trace)), Outcome::Violated(_)))
-}
-
-/// The faults that made a difference. One of several parts, such as a lag and the crash that makes it matter, did only if
-/// each kind of them did.
-fn took_effect(plan: &Plan, trace: &Trace) -> BTreeSet<String> {
-    let hits = trace.hits.iter();
-    let hit: Vec<&Injection> = hits.filter_map(|hit| plan.injections.get(hit.injection as usize)).collect();
-    hits::whole(plan, &hit)
-}
-
-/// A run without a violation proves nothing if no scheduled fault made a difference, or, where none is scheduled, if
-/// nobody had to wait.
-fn puts_nothing_to_the_test(
-    plan: &Plan,
-    took_effect: &BTreeSet<String>,
-    contested: bool,
-) -> Option<&'static str> {
-    if plan.injections.is_empty() {
-        (!contested).then_some("nobody waited for anybody")
-    } else {
-        took_effect.is_empty().then_some("no fault made a difference")
-    }
 }
 
 impl Checked {
@@ -207,8 +161,7 @@ impl Checked {
     /// True unless the run is inconclusive: nothing was violated, and no run was conclusive either.
     #[must_use]
     pub fn is_conclusive(&self) -> bool {
-        let kept = self.outcomes.iter().any(|(_, outcome)| matches!(outcome, Outcome::Holds));
-        self.violations().next().is_some() || (self.inconclusive.is_none() && kept)
+        conclusive::is_conclusive(&self.outcomes, self.inconclusive)
     }
 
     /// True if this invariant is violated.

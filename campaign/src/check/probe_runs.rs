@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use picklock_judge::conclusive::Inconclusive;
 use picklock_model::plan::Plan;
 use picklock_model::points::{Points, PointsToRecord};
 use picklock_model::seed::Seed;
@@ -18,7 +19,7 @@ use picklock_sim::engine::Engine;
 use picklock_sim::run::{self, Options};
 
 use super::program::{CheckError, workload};
-use super::{Checked, Inconclusive, answered, check, judge};
+use super::{Checked, answered, check, judge};
 
 /// The probes made so far. Those of one seed are of no use to another: a new collection for each keeps it small.
 #[derive(Default)]

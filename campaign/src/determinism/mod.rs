@@ -197,7 +197,7 @@ mod tests {
             );
         let scenario =
             Scenario::parse("calm.toml", "summary = 'calm'", picklock_scenarios::testing::STORES).unwrap();
-        let plan = scenario.plan(&scenario.applies(&design).unwrap(), Seed(1), None);
+        let plan = scenario.plan(&scenario.adapt(&design).unwrap(), Seed(1), None);
         check(Engine::Event, &design, &plan).unwrap()
     }
 

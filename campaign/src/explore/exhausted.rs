@@ -61,7 +61,8 @@ impl Figures {
         let Some(page) = self.explored.iter().find(|page| page.design == cell.design) else { return };
         let of = |fault: &String| {
             let kind = faults::find(fault).ok()?.at_sites.first()?;
-            let tried = page.faults.iter().find(|tried| tried.fault == kind.name && tried.sites > 0)?;
+            let of_kind = |tried: &&Fault| faults::present_name(&tried.fault) == kind.name;
+            let tried = page.faults.iter().find(|tried| of_kind(tried) && tried.sites > 0)?;
             Some(Exhausted {
                 fault: fault.clone(),
                 sites: tried.sites,

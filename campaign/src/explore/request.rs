@@ -11,7 +11,7 @@ use picklock_scenarios::scenario::Scenario;
 
 /// All that is to be explored.
 pub struct Request<'a> {
-    /// As [`Scenario::applies`] returned it.
+    /// As [`Scenario::adapt`] returned it.
     pub design: &'a Design,
     /// The world and the workload; its faults are left out.
     pub scenario: &'a Scenario,

@@ -140,7 +140,7 @@ impl<'a> Campaign<'a> {
         let of = |design: &Design| {
             let (design, name) = (design.clone(), design.name.to_string());
             let pair = move |scenario| Pairing {
-                design: Scenario::applies(scenario, &design),
+                design: Scenario::adapt(scenario, &design),
                 name: name.clone(),
                 scenario,
             };

@@ -7,11 +7,13 @@
 use std::time::Duration;
 
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
+use picklock_model::plan::Action;
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{
-    Broken, Condition, Conditions, Digest, Event, Hit, HostInfo, LeaseClock, Outage, Role, Trace, What,
+    Applied, Broken, Condition, Conditions, Digest, Event, Hit, HostInfo, LeaseClock, Outage, Role, Trace,
+    What,
 };
+use picklock_model::trace::{Belief, Exclusion};
 
 use super::invariant::Invariant;
 use crate::history::History;
@@ -24,6 +26,12 @@ pub(crate) const NODE_2: HostId = HostId(4);
 pub(crate) const NODE_3: HostId = HostId(5);
 pub(crate) const REPLICA: HostId = HostId(6);
 const RESOURCE: HostId = HostId(7);
+
+/// A fault action that is applied.
+pub(crate) fn injected(injection: u32) -> What {
+    let applied = Applied { action: Action::Cancel, hosts: vec![RESOURCE], others: Vec::new() };
+    What::Injected { injection, applied: Box::new(applied) }
+}
 
 const HOSTS: [(&str, Role); 8] = [
     ("client-1", Role::Client),
@@ -358,8 +366,7 @@ impl Script {
         let injection = self.trace.outages.len() as u32;
         self.trace.outages.push(Outage { injection, what, from: self.now, until: until.map(at) });
         let begin = self.now;
-        let text = "something breaks".to_owned();
-        let mut script = self.event(RESOURCE, None, What::Injected { injection, text });
+        let mut script = self.event(RESOURCE, None, injected(injection));
         if let Some(until) = until {
             script = script.at(until).event(RESOURCE, None, What::Healed { injection });
         }

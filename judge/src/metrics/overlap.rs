@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_window_reaches_from_the_first_overlap_to_the_end_of_the_last() {
-        let injected = What::Injected { injection: 0, text: "cut".to_owned() };
+        let injected = injected(0);
         let healed = What::Healed { injection: 0 };
         let script = Script::new().at(10).event(CLIENT_1, None, injected).held(A1, 0, 50).held(B1, 30, 60);
         let script = script.held(A2, 200, 300).held(C1, 290, 400).at(350).event(CLIENT_1, None, healed);

@@ -182,6 +182,29 @@ impl Action {
         }
     }
 
+    /// The hosts at the other end of its links or connections; none if it has no other end.
+    #[must_use]
+    pub fn other_end(&self) -> Option<&Target> {
+        match self {
+            Action::Cut { to, .. }
+            | Action::Delay { to, .. }
+            | Action::DropConnections { to }
+            | Action::ForgetConnections { to }
+            | Action::LoseRequest { to }
+            | Action::LoseReply { from: to } => Some(to),
+            Action::Pause { .. }
+            | Action::Suspend { .. }
+            | Action::Stall { .. }
+            | Action::Crash { .. }
+            | Action::StepClock { .. }
+            | Action::SetDrift { .. }
+            | Action::Own { .. }
+            | Action::Cancel => None,
+            #[cfg(feature = "made-up-action")]
+            Action::MadeUp => None,
+        }
+    }
+
     /// For how long it is in force, to be changed; none if it is done at once.
     pub fn lasts_mut(&mut self) -> Option<&mut Duration> {
         match self {

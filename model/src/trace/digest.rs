@@ -1,5 +1,8 @@
 //! The digest of a trace, taken over its events in the order of their emission: two runs with the same digest did the
 //! same things at the same true times for the same reasons, and sent each other the same bytes.
+//!
+//! A digest covers data and no sentence: of a fault action its numbers and hosts, of the reason of a refusal, of an error, of an
+//! announcement and of the name of a request that is not modelled only that there is one. A better sentence changes no digest.
 
 use std::fmt;
 
@@ -65,7 +68,11 @@ impl DigestTaker {
 /// The byte encoding that digests are taken over: fixed-width little-endian numbers and length-prefixed texts.
 /// It is part of what makes a repro file comparable years later: change it only together with the repro file's version.
 mod encode {
-    use crate::ids::{Key, Token};
+    use std::time::Duration;
+
+    use crate::ids::{HostId, Key, Token};
+    use crate::plan::Action;
+    use crate::time::nanos;
     use crate::trace::event::{Disconnect, Event, Halt, What};
 
     pub(super) fn event(out: &mut Vec<u8>, event: &Event) {
@@ -104,16 +111,13 @@ mod encode {
                 token(out, *with);
                 number(out, deadline.map_or(u64::MAX, |at| at.0));
             }
-            What::NotAcquired { key, why } => {
-                tagged(out, 2, key);
-                text(out, why);
-            }
+            What::NotAcquired { key, why: _ } => tagged(out, 2, key),
             What::DeadlinePassed { key } => tagged(out, 3, key),
             What::Aborted { key } => tagged(out, 4, key),
             What::Releasing { key } => tagged(out, 5, key),
-            What::Released { key, error, denied: _ } => {
+            What::Released { key, error, denied } => {
                 tagged(out, 6, key);
-                text(out, error.as_deref().unwrap_or(""));
+                out.push(u8::from(error.is_some()) + u8::from(*denied) * 2);
             }
             What::Finished => out.push(7),
             What::Paused { kind, until } => {
@@ -195,10 +199,12 @@ mod encode {
             What::WriteAcknowledged { key } => tagged(out, 29, key),
             What::WriteUnknown { key } => tagged(out, 30, key),
             What::WriteRefused { key } => tagged(out, 31, key),
-            What::Injected { injection, text: words } => {
+            What::Injected { injection, applied } => {
                 out.push(32);
                 small(out, *injection);
-                text(out, words);
+                action(out, &applied.action);
+                hosts(out, &applied.hosts);
+                hosts(out, &applied.others);
             }
             What::TookEffect { injection } => {
                 out.push(33);
@@ -208,10 +214,7 @@ mod encode {
                 out.push(34);
                 small(out, *injection);
             }
-            What::Noticed { text: words } => {
-                out.push(35);
-                text(out, words);
-            }
+            What::Noticed { text: _ } => out.push(35),
             What::Renewed { key, deadline } => {
                 tagged(out, 36, key);
                 number(out, deadline.map_or(u64::MAX, |at| at.0));
@@ -220,17 +223,11 @@ mod encode {
                 tagged(out, 37, key);
                 small(out, *depth);
             }
-            What::NotReentered { key, why } => {
-                tagged(out, 38, key);
-                text(out, why);
-            }
+            What::NotReentered { key, why: _ } => tagged(out, 38, key),
             What::Shares { key } => tagged(out, 40, key),
             What::RenewalDenied { key } => tagged(out, 41, key),
             What::LeaseLost { key } => tagged(out, 50, key),
-            What::NotModelled { name } => {
-                out.push(51);
-                text(out, name);
-            }
+            What::NotModelled { name: _ } => out.push(51),
             What::Asked { line } => {
                 out.push(42);
                 text(out, line);
@@ -242,9 +239,61 @@ mod encode {
             What::Left { key, depth, error } => {
                 tagged(out, 39, key);
                 small(out, *depth);
-                text(out, error.as_deref().unwrap_or(""));
+                out.push(u8::from(error.is_some()));
             }
         }
+    }
+
+    /// The kind of an action and its numbers. The hosts of its targets follow as they were found, and not as the plan names them.
+    fn action(out: &mut Vec<u8>, action: &Action) {
+        match action {
+            Action::Pause { lasts } => timed(out, 0, *lasts),
+            Action::Suspend { lasts } => timed(out, 1, *lasts),
+            Action::Stall { lasts } => timed(out, 2, *lasts),
+            Action::Crash { power_loss, restart_after } => {
+                out.extend([3, u8::from(*power_loss)]);
+                number(out, restart_after.map_or(u64::MAX, nanos));
+            }
+            Action::Cut { to: _, both, lasts } => {
+                timed(out, 4, *lasts);
+                out.push(u8::from(*both));
+            }
+            Action::Delay { to: _, by, lasts, messages } => {
+                timed(out, 5, *lasts);
+                number(out, nanos(*by));
+                small(out, messages.unwrap_or(u32::MAX));
+            }
+            Action::StepClock { by_ns } => {
+                out.push(6);
+                number(out, by_ns.cast_unsigned());
+            }
+            Action::SetDrift { ppm } => {
+                out.push(7);
+                number(out, ppm.cast_unsigned());
+            }
+            Action::DropConnections { to: _ } => out.push(8),
+            Action::ForgetConnections { to: _ } => out.push(9),
+            Action::Own { name, count } => {
+                out.push(10);
+                text(out, name);
+                small(out, *count);
+            }
+            Action::LoseRequest { to: _ } => out.push(11),
+            Action::Cancel => out.push(12),
+            Action::LoseReply { from: _ } => out.push(13),
+            #[cfg(feature = "made-up-action")]
+            Action::MadeUp => out.push(255),
+        }
+    }
+
+    fn timed(out: &mut Vec<u8>, tag: u8, lasts: Duration) {
+        out.push(tag);
+        number(out, nanos(lasts));
+    }
+
+    fn hosts(out: &mut Vec<u8>, hosts: &[HostId]) {
+        small(out, hosts.len() as u32);
+        hosts.iter().for_each(|host| small(out, u32::from(host.0)));
     }
 
     fn halt(kind: Halt) -> u8 {
@@ -284,5 +333,126 @@ mod encode {
 
     fn number(out: &mut Vec<u8>, value: u64) {
         out.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::ids::{EventId, HostId, Key};
+    use crate::plan::{Action, Target};
+    use crate::time::TrueTime;
+    use crate::trace::{Applied, What};
+
+    fn digest(what: What) -> Digest {
+        let (at, id, host) = (TrueTime(7), EventId(0), HostId(1));
+        let mut taker = DigestTaker::default();
+        taker.take(&Event { at, id, host, cause: None, conn: None, grant: None, what });
+        taker.digest()
+    }
+
+    fn key() -> Key {
+        Key::new("stock")
+    }
+
+    /// Events with a text, by what is said; `None` where there may be none.
+    fn with_a_text(text: Option<&str>) -> Vec<What> {
+        let said = text.unwrap_or("first").to_owned();
+        let error = text.map(str::to_owned);
+        vec![
+            What::NotAcquired { key: key(), why: said.clone() },
+            What::NotReentered { key: key(), why: said.clone() },
+            What::Noticed { text: said.clone() },
+            What::NotModelled { name: said },
+            What::Released { key: key(), error: error.clone(), denied: false },
+            What::Left { key: key(), depth: 2, error },
+        ]
+    }
+
+    #[test]
+    fn another_sentence_changes_no_digest() {
+        let digests = |text| with_a_text(text).into_iter().map(digest).collect::<Vec<_>>();
+        assert_eq!(digests(Some("first")), digests(Some("a better one")));
+    }
+
+    #[test]
+    fn the_digest_covers_that_there_is_an_error_and_what_it_means() {
+        let released = |error: Option<&str>, denied| {
+            digest(What::Released { key: key(), error: error.map(str::to_owned), denied })
+        };
+        assert_ne!(released(None, false), released(Some("late"), false));
+        assert_ne!(released(Some("late"), false), released(Some("late"), true));
+        let left = |depth, error: Option<&str>| {
+            digest(What::Left { key: key(), depth, error: error.map(str::to_owned) })
+        };
+        assert_ne!(left(2, None), left(2, Some("late")));
+        assert_ne!(left(2, None), left(1, None));
+    }
+
+    #[test]
+    fn each_kind_of_event_with_a_text_has_a_digest_of_its_own() {
+        let mut digests: Vec<Digest> = with_a_text(Some("first")).into_iter().map(digest).collect();
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), 6);
+    }
+
+    #[test]
+    fn the_digest_covers_an_action_with_its_numbers_and_hosts() {
+        let to = Target::Leader;
+        let second = Duration::from_secs(1);
+        let cut = |to: Target, both, lasts| Action::Cut { to, both, lasts };
+        let delay = |by, messages| Action::Delay { to: Target::Leader, by, lasts: second, messages };
+        let crash = |power_loss, restart_after| Action::Crash { power_loss, restart_after };
+        let own = |name: &str, count| Action::Own { name: name.to_owned(), count };
+        let actions = vec![
+            Action::Pause { lasts: second },
+            Action::Pause { lasts: second * 2 },
+            Action::Suspend { lasts: second },
+            Action::Stall { lasts: second },
+            crash(false, None),
+            crash(true, None),
+            crash(true, Some(second)),
+            cut(to.clone(), true, second),
+            cut(to.clone(), false, second),
+            cut(to.clone(), false, second * 2),
+            delay(second, None),
+            delay(second * 2, None),
+            delay(second, Some(1)),
+            Action::StepClock { by_ns: 1 },
+            Action::StepClock { by_ns: -1 },
+            Action::SetDrift { ppm: 1 },
+            Action::SetDrift { ppm: -1 },
+            Action::DropConnections { to: to.clone() },
+            Action::ForgetConnections { to: to.clone() },
+            own("evict", 1),
+            own("evict", 2),
+            own("refuse", 1),
+            Action::LoseRequest { to: to.clone() },
+            Action::Cancel,
+            Action::LoseReply { from: to.clone() },
+        ];
+        let applied = |injection, action: &Action, hosts: &[u16], others: &[u16]| {
+            let hosts = hosts.iter().copied().map(HostId).collect();
+            let others = others.iter().copied().map(HostId).collect();
+            let applied = Box::new(Applied { action: action.clone(), hosts, others });
+            digest(What::Injected { injection, applied })
+        };
+        let mut digests: Vec<Digest> = actions.iter().map(|action| applied(0, action, &[1], &[2])).collect();
+        let last = actions.last().unwrap();
+        digests.push(applied(1, last, &[1], &[2]));
+        digests.push(applied(0, last, &[3], &[2]));
+        digests.push(applied(0, last, &[1], &[3]));
+        digests.push(applied(0, last, &[1, 2], &[]));
+        let all = digests.len();
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), all);
+
+        // The plan may name the same hosts in another way.
+        let named = cut(Target::host("redis-1"), true, second);
+        assert_eq!(applied(0, &named, &[1], &[2]), applied(0, &cut(to, true, second), &[1], &[2]));
     }
 }

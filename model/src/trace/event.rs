@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::applied::Applied;
 use super::content::Content;
 use crate::ids::{ConnId, EventId, GrantId, HostId, Key, Token};
 use crate::time::TrueTime;
@@ -323,8 +324,9 @@ pub enum What {
     Injected {
         /// The index of the injection in the plan.
         injection: u32,
-        /// The action and its targets in words.
-        text: String,
+        /// The action and the hosts that it worked on.
+        #[serde(flatten)]
+        applied: Box<Applied>,
     },
     /// An injection made a difference: it delayed, held, lost or changed something.
     #[serde(alias = "bit")]

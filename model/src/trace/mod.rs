@@ -1,5 +1,6 @@
 //! The trace of a run: events in true time, each with its cause, and a running digest over them.
 
+mod applied;
 mod belief;
 mod condition;
 mod content;
@@ -10,6 +11,7 @@ mod outage;
 mod record;
 mod vocabulary;
 
+pub use applied::Applied;
 pub use belief::{Belief, Exclusion};
 pub use condition::{Condition, Conditions, NoSuchCondition};
 pub use content::Content;

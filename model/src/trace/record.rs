@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::applied::Applied;
 use super::belief::{Belief, Exclusion};
 use super::condition::Conditions;
 use super::digest::Digest;
@@ -214,6 +215,12 @@ impl Trace {
     #[must_use]
     pub fn host_name(&self, host: HostId) -> &str {
         self.hosts.get(usize::from(host.0)).map_or("?", |info| info.name.as_str())
+    }
+
+    /// A fault action that was applied, in words.
+    #[must_use]
+    pub fn words(&self, applied: &Applied) -> String {
+        applied.words(|host| self.host_name(host))
     }
 
     /// The words of the product that a host runs.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Cell, Summary, Violation};
-use picklock_sim::family;
+use picklock_model::family;
 
 use super::text;
 use crate::matrix::verdict::{self, ExpectationStatus, Mark, Totals};

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use picklock_campaign::about::{About, AboutFault, AboutScenario};
-use picklock_sim::span::Span;
+use picklock_model::span::Span;
 
 use crate::page::layout::{distinct, printable};
 

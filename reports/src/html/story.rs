@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use picklock_campaign::about::About;
 use picklock_campaign::story::Story;
-use picklock_sim::span::Span;
+use picklock_model::span::Span;
 
 use crate::diagram::{Course, Step, draw};
 use crate::html::about;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use picklock_campaign::summary::Summary;
-use picklock_sim::span::Span;
+use picklock_model::span::Span;
 
 use super::Matrix;
 use super::mark::{Mark, UNMET};

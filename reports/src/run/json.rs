@@ -7,7 +7,7 @@ use picklock_judge::outcome::Finding;
 use picklock_model::ids::GrantId;
 use picklock_model::seed::Seed;
 use picklock_model::time::nanos;
-use picklock_model::trace::{Event, Trace};
+use picklock_model::trace::{Event, Trace, What};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::Value;
@@ -126,19 +126,28 @@ impl Serialize for EventJson<'_> {
         object.serialize_entry("what", &fields.remove("what"))?;
         for (name, value) in &fields {
             match name.as_str() {
-                "peer" => object.serialize_entry("peer", &self.peer(value))?,
+                "peer" => object.serialize_entry("peer", &self.host(value))?,
+                "hosts" | "others" => object.serialize_entry(name, &self.hosts(value))?,
                 // Instants say their unit here as everywhere else in JSON.
                 "until" | "deadline" => object.serialize_entry(&format!("{name}_ns"), value)?,
                 _ => object.serialize_entry(name, value)?,
             }
+        }
+        if let What::Injected { applied, .. } = what {
+            object.serialize_entry("text", &self.names.0.words(applied))?;
         }
         object.end()
     }
 }
 
 impl EventJson<'_> {
+    /// The names of the hosts whose numbers these are.
+    fn hosts(&self, numbers: &Value) -> Vec<Option<&str>> {
+        numbers.as_array().into_iter().flatten().map(|number| self.host(number)).collect()
+    }
+
     /// The name of the host whose number this is.
-    fn peer(&self, number: &Value) -> Option<&str> {
+    fn host(&self, number: &Value) -> Option<&str> {
         let index = usize::try_from(number.as_u64()?).ok()?;
         self.names.0.hosts.get(index).map(|host| host.name.as_str())
     }

@@ -173,7 +173,9 @@ fn part(story: &Story, part: &Part) -> String {
         Part::Section { client, ordinal } => format!("section {ordinal} of {client}"),
         Part::Injection(index) => {
             let words = story.trace.events.iter().find_map(|event| match &event.what {
-                What::Injected { injection, text } if injection == index => Some(text.as_str()),
+                What::Injected { injection, applied } if injection == index => {
+                    Some(story.trace.words(applied))
+                }
                 _ => None,
             });
             let fault = story.trace.faults.get(*index as usize).map_or("fault", String::as_str);

@@ -130,9 +130,9 @@ impl<'a> Teller<'a> {
 
     fn faults(&self, end: usize) -> Vec<(usize, String)> {
         let injected = |(position, event): (usize, &Event)| match &event.what {
-            What::Injected { injection, text } => {
+            What::Injected { injection, applied } => {
                 let fault = self.names.fault(*injection);
-                let text = sentence(&format!("{text}{}", self.places.say(event)));
+                let text = sentence(&format!("{}{}", self.trace.words(applied), self.places.say(event)));
                 Some((position, format!("At {} the fault {fault} hit: {text}", event.at)))
             }
             _ => None,

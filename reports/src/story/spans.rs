@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use picklock_model::ids::{GrantId, HostId};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Belief;
 use picklock_model::trace::{Event, Halt, Trace, What};
-use picklock_sim::lock::Belief;
 
 /// One span in the life of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ mod tests {
         Trace {
             hosts: vec![HostInfo::new("client-1", Role::Client)],
             belief,
-            exclusion: picklock_sim::lock::Exclusion::Mutual,
+            exclusion: picklock_model::trace::Exclusion::Mutual,
             reentrant: false,
             takes_up: false,
             sessions: false,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use picklock_judge::history::{History, Record};
 use picklock_model::ids::{EventId, GrantId, HostId, Key, Token};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::{Belief, Exclusion};
 use picklock_model::trace::{Disconnect, Event, Halt, Role, Trace, Vocabulary, What};
-use picklock_sim::lock::{Belief, Exclusion};
 
 /// Names things of a trace: hosts, and grants by their client, with the section where one client has several.
 pub(crate) struct Names<'a> {
@@ -368,7 +368,9 @@ impl<'a> Names<'a> {
                 format!("will never learn whether its change of `{key}` was applied")
             }
             What::WriteRefused { key } => format!("learns that its change of `{key}` was not made"),
-            What::Injected { injection, text } => format!("fault {}: {text}", self.fault(*injection)),
+            What::Injected { injection, applied } => {
+                format!("fault {}: {}", self.fault(*injection), self.trace.words(applied))
+            }
             What::TookEffect { injection } => format!("fault {} makes a difference", self.fault(*injection)),
             What::Healed { injection } if self.outlasts(event) => {
                 format!("fault {} lasts beyond the end of the run", self.fault(*injection))

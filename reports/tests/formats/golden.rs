@@ -7,12 +7,12 @@ use picklock_campaign::story::Story;
 use picklock_campaign::summary::{Expected, Summary};
 use picklock_model::ids::{EventId, HostId, Key};
 use picklock_model::time::TrueTime;
+use picklock_model::trace::Exclusion;
 use picklock_model::trace::{Event, Halt, What};
 use picklock_reports::formats::brief;
 use picklock_reports::run::json::{Run, run_json};
 use picklock_reports::story::timeline::{self, Detail, explain};
 use picklock_reports::{ALL, COMPARISONS, Style, compare, find};
-use picklock_sim::lock::Exclusion;
 use serde_json::Value;
 
 use crate::fixtures::{campaign, comparison, paused_holder, suite};

@@ -15,6 +15,7 @@ use super::site::{AtSite, Where, clients, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "cancel",
+    also: &[],
     number: "F17",
     doc: "a caller is cancelled within its acquire or its release",
     params: params![TIMES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

@@ -18,6 +18,7 @@ use super::site::{AtSite, Where, here, no_resource};
 
 pub(super) const FAULT: Fault = Fault {
     name: "client-crash",
+    also: &["crash", "kill"],
     number: "F4",
     doc: "a client's process dies anywhere in a section",
     params: params![TIMES, POWER_LOSS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],
@@ -26,7 +27,7 @@ pub(super) const FAULT: Fault = Fault {
     applies: always,
     schedule,
     at_sites: &[AtSite {
-        name: "crash",
+        name: "client-crash",
         doc: "a client dies for good, or a server where there are several",
         scenario: "client-crash",
         at: Where::Process(no_resource),

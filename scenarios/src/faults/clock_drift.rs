@@ -19,6 +19,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "clock-drift",
+    also: &["drift"],
     number: "F12",
     doc: "clocks of nodes and clients run fast or slow for the whole run",
     params: params![TIMES_AT_MOST_ONCE, WHO, PPM, SIZE, WAY, HOSTS],

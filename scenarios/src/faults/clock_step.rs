@@ -33,6 +33,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "clock-step",
+    also: &["step"],
     number: "F11",
     doc: "wall clocks jump while a section works: of nodes that hold its lock, or of its client",
     params: params![TIMES_AT_MOST_ONCE, WHO, HELD, STEPPED, BY, WAY, AFTER, CUT],

@@ -17,6 +17,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "delay",
+    also: &[],
     number: "F5",
     doc: "one request of a client, or the reply to it, takes longer than a lease",
     params: params![TIMES, BY, WAY, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

@@ -18,6 +18,7 @@ const ACTION: &str = "end-session";
 
 pub(super) const FAULT: Fault = Fault {
     name: "ended-session",
+    also: &[],
     number: "F19",
     doc: "a session that has something locked is ended by an administrator while a section works",
     params: params![TIMES, SESSIONS, AFTER],

@@ -19,6 +19,7 @@ const ACTION: &str = "error-reply";
 
 pub(super) const FAULT: Fault = Fault {
     name: "error-reply",
+    also: &[],
     number: "F13",
     doc: "a store refuses requests with an error",
     params: params![TIMES, REPLIES, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

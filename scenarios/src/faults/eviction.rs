@@ -16,6 +16,7 @@ const ACTION: &str = "evict";
 
 pub(super) const FAULT: Fault = Fault {
     name: "eviction",
+    also: &[],
     number: "F14",
     doc: "stores drop the record of a lock that has a lease while a section works, as under volatile-* policies",
     params: params![TIMES, STORES, AFTER, CLIENT, SECTION],

@@ -23,6 +23,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "failover",
+    also: &[],
     number: "F8",
     doc: "the primary of a replicated store dies or is cut off, and a replica takes over",
     params: params![TIMES_AT_MOST_ONCE, HOW, FOR, AFTER, CUT_AFTER, POWER_LOSS, RETURN_AFTER],

@@ -13,12 +13,13 @@ use super::draw::Draw;
 use super::fault::{Fault, Hits};
 use super::needs::needs_stores;
 use super::params::{AFTER, TIMES, any_section, no_time};
-use super::served::Served;
+use super::served::{Served, Words};
 use picklock_sim::param::{Param, Word};
 use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-connection",
+    also: &["drop", "forget"],
     number: "F18",
     doc: "the connections of a client with its servers are reset or forgotten while it works",
     params: params![TIMES, HOW, WHILE, AFTER],
@@ -30,16 +31,25 @@ pub(super) const FAULT: Fault = Fault {
     own_action: None,
     hits: Hits::Hosts,
     lasts: no_time,
-    served: &[Served {
-        form: "forget HOST and HOST at TIME",
-        read: |words| {
-            let one = words.host()?;
-            words.word("and")?;
-            let to = words.other_than(&one)?;
-            Ok((one, Action::ForgetConnections { to }))
+    served: &[
+        Served {
+            form: "drop HOST and HOST at TIME",
+            read: |words| both_ends(words).map(|(one, to)| (one, Action::DropConnections { to })),
         },
-    }],
+        Served {
+            form: "forget HOST and HOST at TIME",
+            read: |words| both_ends(words).map(|(one, to)| (one, Action::ForgetConnections { to })),
+        },
+    ],
 };
+
+/// The hosts at both ends of connections.
+fn both_ends(words: &mut Words<'_>) -> Result<(Target, Target), String> {
+    let one = words.host()?;
+    words.word("and")?;
+    let to = words.other_than(&one)?;
+    Ok((one, to))
+}
 
 const HOW: Param<Word> = Param {
     name: "how",

@@ -15,6 +15,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-notification",
+    also: &[],
     number: "F15",
     doc: "the next message of a store to a client that waits for the lock is lost with its connection",
     params: params![TIMES, AFTER],

@@ -17,6 +17,7 @@ use super::site::{AtSite, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-reply",
+    also: &["lose-reply"],
     number: "F6",
     doc: "a request is executed and its connection dies before the reply",
     params: params![TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

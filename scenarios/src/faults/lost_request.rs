@@ -15,6 +15,7 @@ use super::site::{AtSite, Where, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "lost-request",
+    also: &["lose-request"],
     number: "F16",
     doc: "a request is lost and its connection dies: it is never executed",
     params: params![TIMES, LINKS, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

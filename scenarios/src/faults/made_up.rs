@@ -16,6 +16,7 @@ const STEP: Action = Action::StepClock { by_ns: 1_000_000 };
 
 pub(super) const FAULT: Fault = Fault {
     name: "made-up",
+    also: &[],
     number: "F0",
     doc: "a client's clock jumps, and then its process stops",
     params: params![TIMES, FOR],

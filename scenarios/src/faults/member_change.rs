@@ -28,6 +28,7 @@ const STOPS: Duration = Duration::from_millis(200);
 
 pub(super) const FAULT: Fault = Fault {
     name: "member-change",
+    also: &[],
     number: "F22",
     doc: "a member is taken out of a store that elects its leader and stopped, and added and started again later",
     params: params![TIMES_AT_MOST_ONCE, MEMBER, FOR, AFTER],

@@ -44,10 +44,10 @@ pub use base::drawn::Drawn;
 pub use base::fault::{Fault, FaultEntry, Hits};
 pub use base::params::TIMES;
 pub use base::site::{AtSite, Stage, Where};
-pub use served::{FaultError, Served, Words, forms, parse, parse_now};
+pub use served::{FaultError, Served, Words, form_named, forms, parse, parse_now, words};
 
 use crate::error::Problem;
-use picklock_model::plan::{Access, Phase};
+use picklock_model::plan::{Access, Phase, Plan};
 use picklock_model::points::Points;
 use picklock_sim::param::Args;
 use picklock_sim::resource;
@@ -80,16 +80,44 @@ pub const ALL: &[&Fault] = &[
     &made_up::FAULT,
 ];
 
-/// The fault of this name.
+/// The fault of this name, or with this as another of its names.
 ///
 /// # Errors
 /// When there is none; the problem names the nearest.
 pub fn find(name: &str) -> Result<&'static Fault, Problem> {
     let names: Vec<&str> = ALL.iter().map(|fault| fault.name).collect();
-    ALL.iter()
-        .find(|fault| fault.name == name)
-        .copied()
-        .ok_or_else(|| Problem::unknown("fault", name, &names))
+    called(name).ok_or_else(|| Problem::unknown("fault", name, &names))
+}
+
+fn called(name: &str) -> Option<&'static Fault> {
+    ALL.iter().find(|fault| fault.is_called(name)).copied()
+}
+
+/// The one name of a fault for any of its names; any other text as it is.
+#[must_use]
+pub fn present_name(name: &str) -> &str {
+    at_site_named(name)
+        .map(|placed| placed.name)
+        .or_else(|| called(name).map(|fault| fault.name))
+        .unwrap_or(name)
+}
+
+/// Gives each injection of a plan the one name of its fault: files of earlier versions have others.
+pub fn rename(plan: &mut Plan) {
+    for injection in &mut plan.injections {
+        injection.fault = present_name(&injection.fault).to_owned();
+    }
+}
+
+/// The name of a fault in scenario files for any of its names; any other text as it is.
+pub(crate) fn in_files(name: &str) -> &str {
+    called(name).map_or(name, |fault| fault.name)
+}
+
+/// A value as its parameter spells it: one that names a fault takes each of its names.
+pub(crate) fn present_value<'t>(param: &str, value: &'t str) -> &'t str {
+    let names_a_fault = [params::DURING.name, params::FOLLOWING.name].contains(&param);
+    if names_a_fault { in_files(value.trim()) } else { value }
 }
 
 /// Every fault that can be put at one point.
@@ -97,10 +125,10 @@ pub fn at_sites() -> impl Iterator<Item = &'static AtSite> {
     ALL.iter().flat_map(|fault| fault.at_sites)
 }
 
-/// The placed fault of this name.
+/// The placed fault of this name: one that is called so at sites, or the most usual one of a fault with this among its names.
 #[must_use]
 pub fn at_site_named(name: &str) -> Option<&'static AtSite> {
-    at_sites().find(|placed| placed.name == name)
+    at_sites().find(|placed| placed.name == name).or_else(|| called(name)?.at_sites.first())
 }
 
 /// The fault that one is tied to, and whether it comes after that has ended.

@@ -24,6 +24,7 @@ const ACTION: &str = "move-slot";
 
 pub(super) const FAULT: Fault = Fault {
     name: "moved-slot",
+    also: &[],
     number: "F21",
     doc: "the slots of the first keys of each shard of a cluster are moved to another shard while a section works",
     params: params![TIMES, SLOTS, IMPORTING, RETURN_AFTER, AFTER, CLIENT, SECTION],

@@ -18,6 +18,7 @@ use super::draw::Draw;
 use super::fault::{Fault, Hits};
 use super::needs::{enough, needs_stores};
 use super::params::{AFTER, CLIENT, PHASE, POWER_LOSS, SECTION, TIMES, any_section};
+use super::served::Served;
 use super::site::{AtSite, Where, here, servers};
 use picklock_sim::param::{Args, Param, Share, Shares, Spans, Word};
 use picklock_sim::params;
@@ -27,6 +28,7 @@ const TOGETHER: Duration = Duration::from_millis(5);
 
 pub(super) const FAULT: Fault = Fault {
     name: "node-restart",
+    also: &["restart"],
     number: "F10",
     doc: "stores die while a section works and come back soon",
     params: params![
@@ -47,7 +49,7 @@ pub(super) const FAULT: Fault = Fault {
     applies,
     schedule,
     at_sites: &[AtSite {
-        name: "restart",
+        name: "node-restart",
         doc: "a server loses its power and is started anew after a twentieth of a lease",
         scenario: "node-restart",
         at: Where::Process(servers),
@@ -59,7 +61,13 @@ pub(super) const FAULT: Fault = Fault {
     own_action: None,
     hits: Hits::Hosts,
     lasts,
-    served: &[],
+    served: &[Served {
+        form: "node-restart HOST at TIME [restart TIME]",
+        read: |words| {
+            let restart_after = Some(Duration::from_secs(1));
+            Ok((words.server()?, Action::Crash { power_loss: true, restart_after }))
+        },
+    }],
 };
 
 const RESTARTS: Param<Word> = Param {

@@ -20,6 +20,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "partition",
+    also: &["cut", "cut-off"],
     number: "F7",
     doc: "a client is cut off from some of the servers, both ways or one way",
     params: params![TIMES, FOR, LINKS, SERVERS, WAY, START, CUT_AFTER, PHASE, CLIENT, SECTION],
@@ -29,7 +30,7 @@ pub(super) const FAULT: Fault = Fault {
     schedule,
     at_sites: &[
         AtSite {
-            name: "cut",
+            name: "partition",
             doc: "one link is cut in both directions",
             scenario: "client-partition",
             at: Where::Link,
@@ -46,18 +47,7 @@ pub(super) const FAULT: Fault = Fault {
     own_action: None,
     hits: Hits::Hosts,
     lasts: for_its_time,
-    served: &[
-        Served { form: "cut HOST [to|from|and] HOST at TIME for TIME", read: cut },
-        Served {
-            form: "drop HOST and HOST at TIME",
-            read: |words| {
-                let one = words.host()?;
-                words.word("and")?;
-                let to = words.other_than(&one)?;
-                Ok((one, Action::DropConnections { to }))
-            },
-        },
-    ],
+    served: &[Served { form: "cut HOST [to|from|and] HOST at TIME for TIME", read: cut }],
 };
 
 /// The host at the point is cut off from these, in both directions.

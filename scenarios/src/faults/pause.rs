@@ -21,6 +21,7 @@ use super::site::{AtSite, Where, anybody, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "pause",
+    also: &[],
     number: "F1",
     doc: "a client's process stops for a while, anywhere in a section or in one phase of it; its clocks go on",
     params: params![TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

@@ -18,6 +18,7 @@ use picklock_sim::params;
 
 pub(super) const FAULT: Fault = Fault {
     name: "replication-lag",
+    also: &[],
     number: "F9",
     doc: "the primary is ahead of its replicas and dies while a section works",
     params: params![TIMES_AT_MOST_ONCE, BY, REPLICAS, DIES, AFTER, POWER_LOSS, RETURN_AFTER],

@@ -10,13 +10,28 @@ use picklock_model::plan::{Action, Injection, UNTIL_HEALED, When};
 use picklock_model::text::nearest;
 use picklock_model::time::TrueTime;
 
-use super::ALL;
 pub(crate) use super::base::words::time;
 pub use super::base::words::{Served, Words};
+use super::{ALL, Fault};
 
 /// Every form of every fault.
 pub fn forms() -> impl Iterator<Item = &'static Served> {
     ALL.iter().flat_map(|fault| fault.served)
+}
+
+/// The form that begins with this word, or the first one of the fault with this name.
+#[must_use]
+pub fn form_named(word: &str) -> Option<(&'static Fault, &'static Served)> {
+    let of = |fault: &'static &'static Fault| fault.served.iter().map(|served| (*fault, served));
+    let own = ALL.iter().flat_map(of).find(|(_, served)| served.name() == word);
+    own.or_else(|| ALL.iter().filter(|fault| fault.is_called(word)).flat_map(of).next())
+}
+
+/// Every word with which a line may begin.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    let served = ALL.iter().filter(|fault| !fault.served.is_empty());
+    let names = served.flat_map(|fault| std::iter::once(fault.name).chain(fault.also.iter().copied()));
+    forms().map(Served::name).chain(names)
 }
 
 fn all_forms() -> String {
@@ -56,9 +71,8 @@ pub fn parse_now<S: AsRef<str>>(words: &[&str], hosts: &[S]) -> Result<Vec<Injec
 impl Words<'_> {
     fn fault(&mut self) -> Result<Vec<Injection>, String> {
         let kind = self.next("a fault")?.to_owned();
-        let Some(served) = forms().find(|served| served.name() == kind) else {
-            let hint =
-                nearest(&kind, forms().map(Served::name)).map(|near| format!(" (did you mean `{near}`?)"));
+        let Some((fault, served)) = form_named(&kind) else {
+            let hint = nearest(&kind, words()).map(|near| format!(" (did you mean `{near}`?)"));
             return Err(format!(
                 "there is no fault `{kind}`{}; the forms are: {}",
                 hint.unwrap_or_default(),
@@ -83,7 +97,7 @@ impl Words<'_> {
         let instants = (0..repeats).map(|nth| TrueTime(0) + at + every * nth);
         Ok(instants
             .map(|at_ns| Injection {
-                fault: kind.clone(),
+                fault: fault.name.to_owned(),
                 when: When::At { at_ns },
                 target: target.clone(),
                 action: action.clone(),
@@ -100,7 +114,7 @@ impl Words<'_> {
             };
         }
         if let Action::Crash { restart_after, .. } = &mut action {
-            *restart_after = self.after("restart")?;
+            *restart_after = self.after("restart")?.or(*restart_after);
         }
         Ok(action)
     }
@@ -141,6 +155,13 @@ mod tests {
         one("drop node-1 and clients at 1s");
         one("suspend node-1 at 1s for 1s");
         one("power-loss node-1 at 1s");
+        assert_eq!(one("partition node-1 from clients at 1s for 2s"), cut);
+        assert_eq!(one("clock-step node-1 by 1s at 1s"), one("step node-1 by 1s at 1s"));
+        assert_eq!(one("lost-connection node-1 and clients at 1s"), one("drop node-1 and clients at 1s"));
+        let restarts =
+            |seconds| Action::Crash { power_loss: true, restart_after: Some(Duration::from_secs(seconds)) };
+        assert_eq!(one("restart node-1 at 1s").action, restarts(1));
+        assert_eq!(one("node-restart node-1 at 1s restart 3s").action, restarts(3));
     }
 
     #[test]

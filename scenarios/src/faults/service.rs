@@ -17,6 +17,7 @@ use super::params::{CLIENT, FOR, POWER_LOSS, SECTION, TIMES, any_section, for_it
 
 pub(super) const FAULT: Fault = Fault {
     name: "service",
+    also: &[],
     number: "F20",
     doc: "a service between clients and a store stands still, dies, or is cut off while a section works",
     params: params![TIMES, HOW, FOR, DOWN_FOR, POWER_LOSS, CLIENT, SECTION],

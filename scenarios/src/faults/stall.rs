@@ -17,6 +17,7 @@ const WORK_PERCENT: u64 = 60;
 
 pub(super) const FAULT: Fault = Fault {
     name: "stall",
+    also: &[],
     number: "F2",
     doc: "a critical section stands still for a while; the client's background tasks go on",
     params: params![TIMES, FOR, CLIENT, SECTION, NTH, DURING, FOLLOWING],

@@ -20,6 +20,7 @@ use super::site::{AtSite, Where, anybody, here};
 
 pub(super) const FAULT: Fault = Fault {
     name: "suspend",
+    also: &[],
     number: "F3",
     doc: "a client's process stops for a while and its monotonic clock with it",
     params: params![TIMES, FOR, PHASE, CLIENT, SECTION, NTH, PEER, DURING, FOLLOWING],

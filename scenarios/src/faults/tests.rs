@@ -15,7 +15,7 @@ use picklock_sim::lock::{BoxFuture, LockError};
 use picklock_sim::resource::HOST as RESOURCE;
 use picklock_sim::store::{Member, ServerContext, SimulatedStore, StoreSpec, Topology};
 
-use super::{ALL, Stage, TIMES, at_site_named, parse};
+use super::{ALL, Fault, Stage, TIMES, at_site_named, find, form_named, parse, present_name};
 use crate::scenario::Scenario;
 use crate::testing::{MadeUp, STORES};
 use picklock_sim::param::Args;
@@ -61,7 +61,7 @@ fn scenario(faults: &str) -> Scenario {
 }
 
 fn plan(scenario: &Scenario, design: &Design, seed: u64) -> Plan {
-    let design = scenario.applies(design).unwrap();
+    let design = scenario.adapt(design).unwrap();
     let probe = probe(&design, &scenario.fault_free_plan(&design, Seed(seed)));
     scenario.plan(&design, Seed(seed), Some(&probe))
 }
@@ -90,6 +90,76 @@ fn every_fault_declares_defaults_of_its_domains_and_a_number_of_hits() {
     }
 }
 
+/// Each name of each fault, with the fault.
+fn names() -> impl Iterator<Item = (&'static str, &'static Fault)> {
+    ALL.iter().flat_map(|fault| {
+        std::iter::once(fault.name).chain(fault.also.iter().copied()).map(|name| (name, *fault))
+    })
+}
+
+#[test]
+fn no_two_faults_share_a_name() {
+    let all: Vec<&str> = names().map(|(name, _)| name).collect();
+    let different: BTreeSet<&str> = all.iter().copied().collect();
+    assert_eq!(all.len(), different.len(), "{all:?}");
+}
+
+#[test]
+fn a_fault_is_found_placed_and_served_under_each_of_its_names() {
+    for (name, fault) in names() {
+        assert_eq!(find(name).unwrap().name, fault.name, "{name}");
+        match (at_site_named(name), fault.at_sites.first()) {
+            (Some(placed), Some(first)) => {
+                assert!(placed.name == first.name || placed.name == name, "{name} is {}", placed.name);
+            }
+            (None, None) => {}
+            (placed, _) => panic!("{name}: {placed:?}"),
+        }
+        assert_eq!(form_named(name).is_some(), !fault.served.is_empty(), "{name}");
+    }
+    let printed = |name| present_name(name);
+    assert_eq!(["crash", "restart", "cut"].map(printed), ["client-crash", "node-restart", "partition"]);
+    assert_eq!(
+        ["cut-off", "calm"].map(printed),
+        ["cut-off", "calm"],
+        "a site and a scenario keep their names"
+    );
+}
+
+#[test]
+fn the_usual_site_of_a_fault_has_its_name_and_further_ones_have_another_of_its_names() {
+    for fault in ALL {
+        let mut sites = fault.at_sites.iter();
+        assert!(sites.next().is_none_or(|first| first.name == fault.name), "{}", fault.name);
+        assert!(sites.all(|site| fault.also.contains(&site.name)), "{}", fault.name);
+    }
+}
+
+#[test]
+fn a_scenario_takes_each_name_of_a_fault_in_its_file_in_settings_in_ties_and_to_keep() {
+    let described = |text: &str, set: &str| {
+        let mut scenario = scenario(text);
+        scenario.set(set).unwrap();
+        let settable: Vec<String> = scenario
+            .settable()
+            .iter()
+            .map(|one| format!("{}.{}={}", one.group, one.param.name, one.value))
+            .collect();
+        (scenario.changes().to_vec(), settable)
+    };
+    let file = |kind: &str, tie: &str| {
+        format!("[[fault]]\nkind = '{kind}'\n[[fault]]\nkind = 'cancel'\nduring = '{tie}'")
+    };
+    let present = described(&file("partition", "partition"), "partition.times=2");
+    assert_eq!(described(&file("cut", "cut"), "cut.times=2"), present);
+    assert_eq!(present.0, ["partition.times=2"]);
+    let tied = described(&file("partition", "nothing"), "cancel.during=cut");
+    assert_eq!(tied.0, ["cancel.during=partition"]);
+
+    let drifting = scenario("[[fault]]\nkind = 'clock-drift'");
+    assert_eq!(drifting.keeping(&["drift".to_owned()]).unwrap().faults().len(), 1);
+}
+
 #[test]
 fn a_partition_starts_in_the_phase_the_client_and_the_section_that_are_named() {
     let named = "[[fault]]\nkind = 'partition'\nphase = 'work'\nclient = 2\nsection = 1";
@@ -98,7 +168,7 @@ fn a_partition_starts_in_the_phase_the_client_and_the_section_that_are_named() {
     let is_there =
         |point: &Point| point.phase == Phase::Work && &*point.host == "client-2" && point.section == 1;
     assert!(found.iter().all(|cut| is_there(point(cut))), "{:?}", point(&found[0]));
-    let why = scenario(&format!("{named}\nstart = 'instant'")).applies(&design(1, false)).unwrap_err();
+    let why = scenario(&format!("{named}\nstart = 'instant'")).adapt(&design(1, false)).unwrap_err();
     assert!(why.contains("`start` is an instant"), "{why}");
 }
 
@@ -164,7 +234,7 @@ fn a_partition_may_start_some_time_after_its_phase_has_begun() {
         assert!((100..=200).contains(&after.as_millis()), "{after:?}");
     }
     let why = scenario("[[fault]]\nkind = 'partition'\nstart = 'instant'\ncut_after = '1s'");
-    let why = why.applies(&design(3, false)).unwrap_err();
+    let why = why.adapt(&design(3, false)).unwrap_err();
     assert!(why.contains("`cut_after`"), "{why}");
 }
 
@@ -343,7 +413,7 @@ fn one_fault_more_leaves_the_draws_of_the_others_alone() {
 #[test]
 fn a_fault_says_why_it_does_not_apply() {
     let why =
-        |faults: &str, stores, replicated| scenario(faults).applies(&design(stores, replicated)).unwrap_err();
+        |faults: &str, stores, replicated| scenario(faults).adapt(&design(stores, replicated)).unwrap_err();
     assert!(why("[[fault]]\nkind = 'failover'", 5, false).contains("replicated store"));
     assert!(why("[[fault]]\nkind = 'node-restart'", 0, false).contains("has none"));
     assert!(why("[[fault]]\nkind = 'delay'\nlinks = 'lock'", 0, false).contains("has none"));
@@ -352,17 +422,17 @@ fn a_fault_says_why_it_does_not_apply() {
     assert!(why("store = 'replicated'", 5, false).contains("5 independent ones"));
     let waiting = "[[fault]]\nkind = 'pause'\nphase = 'acquire'\nnth = 2";
     assert!(why(waiting, 0, false).contains("asks a server for a lock again"));
-    assert!(scenario("[[fault]]\nkind = 'pause'\nphase = 'acquire'").applies(&design(0, false)).is_ok());
+    assert!(scenario("[[fault]]\nkind = 'pause'\nphase = 'acquire'").adapt(&design(0, false)).is_ok());
     let renewal = scenario("[[fault]]\nkind = 'lost-reply'\nlinks = 'lock'\nphase = 'work'");
     let fixed = design(1, false);
-    assert!(renewal.applies(&fixed).unwrap_err().contains("renewal"));
-    assert!(renewal.applies(&fixed.clone().renewing()).is_ok());
+    assert!(renewal.adapt(&fixed).unwrap_err().contains("renewal"));
+    assert!(renewal.adapt(&fixed.clone().renewing()).is_ok());
     let by_service = Design { renewed_by: RenewedBy::Service, ..fixed.clone() };
-    assert!(renewal.applies(&by_service).unwrap_err().contains("a service renews"));
+    assert!(renewal.adapt(&by_service).unwrap_err().contains("a service renews"));
     let cut = scenario("[[fault]]\nkind = 'partition'\nlinks = 'lock'\nphase = 'work'");
-    assert!(cut.applies(&fixed).is_ok(), "a cut reaches the release");
+    assert!(cut.adapt(&fixed).is_ok(), "a cut reaches the release");
     let mixed = scenario("[[fault]]\nkind = 'failover'\n[[fault]]\nkind = 'pause'");
-    assert!(mixed.applies(&design(5, false)).is_ok());
+    assert!(mixed.adapt(&design(5, false)).is_ok());
 }
 
 #[test]

@@ -85,7 +85,7 @@ mod tests {
 
     fn applies(text: &str) -> Result<Design, String> {
         let scenario = Scenario::parse("s.toml", &format!("summary = 's'\n{text}"), &[]).unwrap();
-        scenario.applies(&design(1, false).autonomous())
+        scenario.adapt(&design(1, false).autonomous())
     }
 
     #[test]

@@ -43,4 +43,4 @@ pub use set::set_each;
 
 pub use crate::error::{Place, Problem, ScenarioError, Spot};
 pub use crate::faults::FaultEntry;
-pub use picklock_sim::{param, span};
+pub use picklock_sim::param;

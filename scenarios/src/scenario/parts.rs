@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use picklock_model::span::Span;
 use picklock_sim::param::{Args, Param, Value, ValueError};
-use picklock_sim::span::Span;
 
 use super::world::{self, HORIZON, TTL};
 use crate::error::Problem;

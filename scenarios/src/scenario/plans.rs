@@ -22,7 +22,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The reason, as a fragment.
-    pub fn applies(&self, design: &Design) -> Result<Design, String> {
+    pub fn adapt(&self, design: &Design) -> Result<Design, String> {
         (self.workload.applies)(design)?;
         self.fits_autonomous(design)?;
         let mut design = design.clone();
@@ -59,7 +59,7 @@ impl Scenario {
     /// The reason, as a fragment, if it has none of a name, or one that hits a point that only a probe run shows.
     pub fn keeping(&self, names: &[String]) -> Result<Scenario, String> {
         for name in names {
-            let mut named = self.faults.iter().filter(|entry| entry.fault.name == *name).peekable();
+            let mut named = self.faults.iter().filter(|entry| entry.fault.is_called(name)).peekable();
             if named.peek().is_none() {
                 return Err(format!("it has no fault `{name}`"));
             }
@@ -70,7 +70,7 @@ impl Scenario {
             }
         }
         let mut kept = self.clone();
-        kept.faults.retain(|entry| names.iter().any(|name| entry.fault.name == *name));
+        kept.faults.retain(|entry| names.iter().any(|name| entry.fault.is_called(name)));
         Ok(kept)
     }
 
@@ -85,7 +85,7 @@ impl Scenario {
         last.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
 
-    /// The plan of a run. The design is one that [`applies`](Scenario::applies) returned; without a probe run, faults
+    /// The plan of a run. The design is one that [`adapt`](Scenario::adapt) returned; without a probe run, faults
     /// that hit points of the probe run schedule nothing.
     #[must_use]
     pub fn plan(&self, design: &Design, seed: Seed, probe: Option<&Points>) -> Plan {
@@ -98,7 +98,7 @@ impl Scenario {
     /// True if its faults of this name hit at any point of a section: what was tried at all of them speaks of this scenario as well.
     #[must_use]
     pub fn hits_anywhere(&self, fault: &str) -> bool {
-        let named = self.faults.iter().filter(|entry| entry.fault.name == fault);
+        let named = self.faults.iter().filter(|entry| entry.fault.is_called(fault));
         named.into_iter().all(|entry| faults::hits_anywhere(entry.fault, &entry.args))
     }
 

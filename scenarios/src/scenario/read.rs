@@ -183,7 +183,7 @@ impl Reader {
             return Err(Spot::new(entry.key_span.clone(), Problem::unknown("key", entry.key, &known)));
         };
         let given = entry.parameter(|| param.domain.to_string())?;
-        let value = param.domain.parse(&given).map_err(|error| {
+        let value = param.domain.parse(faults::present_value(param.name, &given)).map_err(|error| {
             Spot::new(entry.value.span(), Problem::Value { param: param.name.to_owned(), error })
         })?;
         args.put(param.name, value);

@@ -3,6 +3,7 @@
 use super::former;
 use super::parts::{Group, Misfit, Scenario};
 use crate::error::{Problem, ScenarioError};
+use crate::faults;
 
 impl Scenario {
     /// Changes parameters from outside: `name=value` wherever a parameter has that name, `group.name=value` in one
@@ -59,7 +60,8 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
     for setting in settings {
         let setting = setting.as_ref();
         one(&mut changed, setting).map_err(|problem| failed(setting, problem))?;
-        changed.changes.push(with_present_name(setting.trim()));
+        let present = with_present_name(&changed, setting.trim());
+        changed.changes.push(present);
     }
     if let Err(Misfit { problem, .. }) = changed.check() {
         let given: Vec<&str> = settings.iter().map(AsRef::as_ref).collect();
@@ -69,12 +71,18 @@ fn all<S: AsRef<str>>(scenario: &mut Scenario, settings: &[S]) -> Result<(), Sce
     Ok(())
 }
 
-/// The setting, under the present name of its parameter.
-fn with_present_name(setting: &str) -> String {
+/// The setting, under the present names of its part and its parameter.
+fn with_present_name(scenario: &Scenario, setting: &str) -> String {
     let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
     let (part, name) = name.trim().rsplit_once('.').map_or(("", name.trim()), |(part, name)| (part, name));
+    let (part, name) = (present_part(scenario, part), former::present(name));
     let dot = if part.is_empty() { "" } else { "." };
-    format!("{part}{dot}{}={}", former::present(name), value.trim())
+    format!("{part}{dot}{name}={}", faults::present_value(name, value.trim()))
+}
+
+/// The name of a part: a fault goes by any of its names, unless another part is called so.
+fn present_part<'t>(scenario: &Scenario, part: &'t str) -> &'t str {
+    if scenario.groups().any(|(_, group, _)| group == part) { part } else { faults::in_files(part) }
 }
 
 fn one(scenario: &mut Scenario, setting: &str) -> Result<(), Problem> {
@@ -87,7 +95,9 @@ fn one(scenario: &mut Scenario, setting: &str) -> Result<(), Problem> {
     for (group, param) in targets {
         let args = scenario.args_mut(group);
         let domain = args.param(param).expect("a target has this parameter").domain;
-        let value = domain.parse(value).map_err(|error| Problem::Value { param: name.to_owned(), error })?;
+        let value = domain
+            .parse(faults::present_value(param, value))
+            .map_err(|error| Problem::Value { param: name.to_owned(), error })?;
         args.put(param, value);
     }
     Ok(())
@@ -96,7 +106,7 @@ fn one(scenario: &mut Scenario, setting: &str) -> Result<(), Problem> {
 /// The parameters that a name means.
 fn targets(scenario: &Scenario, name: &str) -> Vec<(Group, &'static str)> {
     let (within, name) = match name.split_once('.') {
-        Some((group, name)) => (Some(group), name),
+        Some((group, name)) => (Some(present_part(scenario, group)), name),
         None => (None, name),
     };
     scenario

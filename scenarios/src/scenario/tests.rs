@@ -185,8 +185,8 @@ fn a_head_start_lets_the_first_client_ask_alone() {
 #[test]
 fn a_replicated_scenario_puts_a_single_store_on_a_replicated_one() {
     let scenario = parse("summary = 's'\nstore = 'replicated'").unwrap();
-    assert!(scenario.applies(&design(1, false)).unwrap().topology.replicated);
-    assert!(scenario.applies(&design(0, false)).is_err());
+    assert!(scenario.adapt(&design(1, false)).unwrap().topology.replicated);
+    assert!(scenario.adapt(&design(0, false)).is_err());
 }
 
 proptest! {
@@ -194,7 +194,7 @@ proptest! {
     fn a_plan_is_a_function_of_scenario_design_seed_and_probe(seed: u64, stores in 0..6_u32, replicated: bool) {
         let design = design(stores, replicated);
         for scenario in crate::suite::builtin(STORES) {
-            let Ok(design) = scenario.applies(&design) else { continue };
+            let Ok(design) = scenario.adapt(&design) else { continue };
             let calm = scenario.fault_free_plan(&design, Seed(seed));
             let probe = probe(&design, &calm);
             let plan = scenario.plan(&design, Seed(seed), Some(&probe));

@@ -8,5 +8,4 @@ pub mod family;
 pub mod lock;
 pub mod param;
 pub mod recorder;
-pub mod span;
 pub mod store;

@@ -117,7 +117,7 @@ fn versions(designs: &[Design]) -> String {
 
 /// One plan on both; `None` where the scenario does not apply to the design, or a fault needs simulated servers.
 fn compare(design: &Design, scenario: &Scenario, seed: Seed) -> Result<Option<Alike>, Failure> {
-    let Ok(simulated) = scenario.applies(design) else { return Ok(None) };
+    let Ok(simulated) = scenario.adapt(design) else { return Ok(None) };
     let plan = check::draw(&simulated, scenario, seed)?.plan;
     let real = choose::real(simulated.clone())?;
     if real.admits(&plan).is_err() {

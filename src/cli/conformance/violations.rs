@@ -43,7 +43,7 @@ pub(super) fn try_all(
     let mut totals = Totals { networks, ..Totals::default() };
     for design in designs {
         for scenario in scenarios {
-            let Ok(design) = scenario.applies(design) else { continue };
+            let Ok(design) = scenario.adapt(design) else { continue };
             let Ok(real) = servers::on_real_servers(design.clone()) else { continue };
             let cell = Cell { design, real, scenario: scenario.name() };
             let (mut known, mut of_moments): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());

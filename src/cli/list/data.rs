@@ -50,7 +50,7 @@ pub(super) fn as_json(listing: Listing) -> Value {
                     json!({ "name": param.name, "default": param.default, "doc": param.doc,
                             "domain": param.domain.to_string() })
                 });
-                json!({ "name": fault.name, "number": fault.number, "doc": fault.doc,
+                json!({ "name": fault.name, "also": fault.also, "number": fault.number, "doc": fault.doc,
                         "params": params.collect::<Vec<_>>() })
             })
             .collect(),

@@ -4,6 +4,7 @@ use picklock_campaign::bugs::Bug;
 use picklock_impls::{bugs, families, libraries};
 use picklock_judge::invariants;
 use picklock_reports::run;
+use picklock_scenarios::faults::Fault;
 use picklock_scenarios::scenario::Scenario;
 use picklock_scenarios::{faults, suite};
 use picklock_sim::design::Family;
@@ -19,6 +20,11 @@ pub(super) struct Entry {
     pub(super) lines: Vec<String>,
 }
 
+/// A line with the other names of a fault, if it has any.
+fn other_names(fault: &Fault) -> Option<String> {
+    (!fault.also.is_empty()).then(|| format!("also called {}", fault.also.join(", ")))
+}
+
 /// The entries of a kind.
 pub(super) fn entries(listing: Listing) -> Vec<Entry> {
     match listing {
@@ -31,10 +37,10 @@ pub(super) fn entries(listing: Listing) -> Vec<Entry> {
                 name: fault.name.to_owned(),
                 number: Some(fault.number),
                 claim: fault.doc.to_owned(),
-                lines: (fault.params.iter())
-                    .map(|param| {
+                lines: (other_names(fault).into_iter())
+                    .chain(fault.params.iter().map(|param| {
                         format!("{}={}: {} ({})", param.name, param.default, param.doc, param.domain)
-                    })
+                    }))
                     .collect(),
             })
             .collect(),

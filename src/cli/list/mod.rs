@@ -5,9 +5,10 @@ mod entries;
 mod listing;
 
 use clap::Args;
+use picklock_model::family;
 use picklock_model::text::nearest;
 use picklock_reports::page::layout::{enumerated, left, wrap};
-use picklock_sim::family;
+use picklock_scenarios::faults;
 use serde_json::{Map, Value};
 
 use self::entries::Entry;
@@ -72,9 +73,12 @@ fn name(listing: Listing) -> &'static str {
     }
 }
 
-/// The entry of this name or number. A design may be spelled with its parameters.
+/// The entry of this name or number. A design may be spelled with its parameters, and a fault goes by any of its names.
 fn find(listing: Listing, wanted: &str) -> Result<Entry, Failure> {
-    let plain = family::name_of(wanted);
+    let plain = match (listing, faults::find(wanted)) {
+        (Listing::Faults, Ok(fault)) => fault.name,
+        _ => family::name_of(wanted),
+    };
     let is = |entry: &Entry| {
         entry.name == plain || entry.number.is_some_and(|number| number.eq_ignore_ascii_case(plain))
     };

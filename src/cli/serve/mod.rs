@@ -36,15 +36,14 @@ use topology::{Kind, Server, Topology};
 #[command(after_help = "\
 Faults (each may be given several times, and repeated with `every TIME`):
   pause|suspend HOST at TIME for TIME
-  kill|power-loss HOST at TIME [restart TIME]
+  kill|power-loss|node-restart HOST at TIME [restart TIME]
   cut HOST to|from|and HOST at TIME for TIME
   delay HOST to HOST by TIME at TIME for TIME
-  drop HOST and HOST at TIME
-  forget HOST and HOST at TIME
+  drop|forget HOST and HOST at TIME
   lose-reply HOST to HOST at TIME
   step HOST by TIME|-TIME at TIME
   drift HOST by PPM at TIME
-TIME counts from the start; the host `clients` is everybody who connects from outside.
+Each is also accepted under its name of `picklock list faults`. TIME counts from the start; the host `clients` is everybody who connects from outside.
 
 Examples:
   picklock serve --port 7001
@@ -173,7 +172,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let (quiet, words) = (args.quiet, kind.vocabulary());
     let log = Box::new(move |event: &Event, hosts: &[HostInfo]| {
         let host = &hosts[usize::from(event.host.0)];
-        if !quiet && let Some(text) = log_line(event, words) {
+        if !quiet && let Some(text) = log_line(event, hosts, words) {
             let seconds = event.at.as_nanos() as f64 / 1e9;
             eprintln!("{seconds:10.3}s  {:<12} {text}", host.name);
         }
@@ -273,9 +272,11 @@ fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
 }
 
 /// The log line of an event: faults and changes of role have one, traffic has none.
-fn log_line(event: &Event, words: Vocabulary) -> Option<String> {
+fn log_line(event: &Event, hosts: &[HostInfo], words: Vocabulary) -> Option<String> {
     Some(match &event.what {
-        What::Injected { text, .. } => format!("fault: {text}"),
+        What::Injected { applied, .. } => {
+            format!("fault: {}", applied.words(|host| &hosts[usize::from(host.0)].name))
+        }
         What::Healed { .. } => "the fault is over".to_owned(),
         What::Restarted => "starts again".to_owned(),
         What::BecameLeader => format!("becomes the {}", words.leader),

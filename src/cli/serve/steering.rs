@@ -73,9 +73,8 @@ impl Steering {
             }
             [word, ..] => {
                 let own = || WORDS.iter().filter_map(|(form, _)| form.split(' ').next());
-                let known = || faults::forms().map(Served::name);
-                if !known().any(|kind| kind == word) {
-                    let hint = nearest(word, known().chain(own()));
+                if faults::form_named(word).is_none() {
+                    let hint = nearest(word, faults::words().chain(own()));
                     let hint = hint.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
                     return Err(format!("`{word}` is not understood{hint}; `help` lists what is"));
                 }

@@ -103,7 +103,7 @@ fn only_faults_that_explorations_place_are_explored() {
         let bug = named(name).unwrap().bug().unwrap();
         explore::fault_of(&bug).map(|fault| fault.name)
     };
-    assert_eq!(fault("redis-py-818"), Ok("crash"), "a scenario calls it client-crash");
+    assert_eq!(fault("redis-py-818"), Ok("client-crash"));
     assert_eq!(fault("redsync-149"), Ok("pause"));
     assert_eq!(fault("redlock-py-3").unwrap_err(), "it needs no fault");
     let why = fault("rslock-extend").unwrap_err();
@@ -117,17 +117,17 @@ fn a_violation_that_was_found_by_exploration_names_its_site() {
     let found = Found {
         first_seed: 1,
         runs: 57,
-        site: Some("crash:12".to_owned()),
+        site: Some("client-crash:12".to_owned()),
         after: std::time::Duration::from_millis(1500),
         events: 90,
         shrunk: 30,
-        replay: "picklock explore --place crash:12".to_owned(),
+        replay: "picklock explore --place client-crash:12".to_owned(),
     };
     let affected = Observed { first: Some(found), ..observed(60, 4, 2) };
     let outcome = Outcome::Shown { affected, twin: observed(300, 0, 9) };
     let row = (exhibit, &bug, &outcome);
     let said = text(row, 1000);
-    let first = "progress violated in 4 of 60 runs, first by crash:12 of seed 1 after 57 runs and 1.5 s; 90 events, shrunk to 30";
+    let first = "progress violated in 4 of 60 runs, first by client-crash:12 of seed 1 after 57 runs and 1.5 s; 90 events, shrunk to 30";
     assert!(said.contains(first), "{said}");
     let table = markdown(&[row], Strategy::Explore);
     assert!(table.contains("| explore | 4 of 60 | 57 | 1.5 | 90, 30 | 3.0.0 | 0 of 300 |"), "{table}");
@@ -135,7 +135,7 @@ fn a_violation_that_was_found_by_exploration_names_its_site() {
     let bug = &json["bugs"][0];
     assert_eq!(
         (&bug["strategy"], &bug["affected"]["first"]["site"]),
-        (&"explore".into(), &"crash:12".into())
+        (&"explore".into(), &"client-crash:12".into())
     );
     assert_eq!(bug["affected"]["first"]["runs"], 57);
 }

@@ -13,6 +13,9 @@ use picklock_sim::param::{Args, Param, Spans};
 pub struct Fault {
     /// Its name in scenario files and reports.
     pub name: &'static str,
+    /// Its other names: those of its injection sites and of its lines in a served world, and former names. Each is read as its name, and
+    /// reports print the name alone.
+    pub also: &'static [&'static str],
     /// Its number in the catalogue of faults, such as `F1`.
     pub number: &'static str,
     /// Its effect, in one line.
@@ -38,6 +41,14 @@ pub struct Fault {
     pub lasts: fn(&Args) -> Option<Param<Spans>>,
     /// How a served world is asked for it.
     pub served: &'static [Served],
+}
+
+impl Fault {
+    /// True if this is one of its names.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.also.contains(&name)
+    }
 }
 
 /// The part of a run that a fault hits.

@@ -10,7 +10,7 @@ use picklock_sim::design::Design;
 /// A fault at one point.
 #[derive(Debug)]
 pub struct AtSite {
-    /// Its name there, as `explore --fault` spells it: it may hit hosts that the fault of scenarios does not.
+    /// Its name there: that of the fault, or, of a further one of the same fault, one of its other names.
     pub name: &'static str,
     /// Its effect, in one phrase.
     pub doc: &'static str,

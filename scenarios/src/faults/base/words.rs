@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use picklock_model::plan::{Action, Target};
+use picklock_model::span::Span;
 use picklock_model::text::nearest;
 use picklock_sim::live::CLIENTS;
-use picklock_sim::span::Span;
 
 /// One form.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::value::{MANY, Share, Value, count};
-use crate::contract::span::{Span, SpanError};
+use picklock_model::span::{Span, SpanError};
 
 /// The values that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Param;
 use super::domain::{Domain, HOUR};
 use super::value::{Share, SpanRange, Value};
-use crate::contract::span::Span;
+use picklock_model::span::Span;
 
 /// A domain whose values have one type.
 pub trait Kind {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::contract::span::Span;
+use picklock_model::span::Span;
 
 /// A checked value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,15 @@
 //! The application of fault actions, each recorded with the injection that asked for it.
 
 use std::task::Waker;
-use std::time::Duration;
 
 use crate::world::process::AppliedAction;
 use crate::world::process::Life;
 use crate::world::queue::Pending;
 use crate::world::state::State;
 use picklock_model::ids::HostId;
-use picklock_model::plan::{Action, Phase, Target, UNTIL_HEALED, When};
+use picklock_model::plan::{Action, Phase, Target, When};
 use picklock_model::time::TrueTime;
-use picklock_model::trace::{Broken, Halt, Role, What};
+use picklock_model::trace::{Applied, Broken, Halt, Role, What};
 
 impl State {
     /// Applies a fault action now, on the hosts that its target means now.
@@ -21,9 +20,10 @@ impl State {
         self.hit = true;
         let entry = self.injections[injection as usize].clone();
         let hosts = self.resolve(&entry.target);
-        let text = self.describe(&entry.action, &hosts);
+        let others = entry.action.other_end().map(|other| self.resolve(other)).unwrap_or_default();
         let at = hosts.first().copied().unwrap_or(HostId(0));
-        self.record_act(at, None, What::Injected { injection, text });
+        let applied = Box::new(Applied { action: entry.action.clone(), hosts: hosts.clone(), others });
+        self.record_act(at, None, What::Injected { injection, applied });
         for host in &hosts {
             self.apply_to(*host, &hosts, &entry.action, injection);
         }
@@ -192,57 +192,6 @@ impl State {
             Target::Follower => self.follower(None).into_iter().collect(),
             Target::LeaderOf(group) => self.leaders.leader(Some(*group)).into_iter().collect(),
             Target::FollowerOf(group) => self.follower(Some(*group)).into_iter().collect(),
-        }
-    }
-
-    fn describe(&self, action: &Action, hosts: &[HostId]) -> String {
-        let names = |hosts: &[HostId]| -> String {
-            let names: Vec<&str> = hosts.iter().map(|host| &*self.names[usize::from(host.0)]).collect();
-            if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
-        };
-        let who = names(hosts);
-        let span = |lasts: &Duration| match *lasts {
-            UNTIL_HEALED => "until it is healed".to_owned(),
-            lasts => format!("for {lasts:?}"),
-        };
-        match action {
-            Action::Pause { lasts } => format!("pause {who} {}", span(lasts)),
-            Action::Suspend { lasts } => format!("suspend {who} {}", span(lasts)),
-            Action::Stall { lasts } => format!("stall the section of {who} {}", span(lasts)),
-            Action::Crash { power_loss, restart_after } => {
-                let how = if *power_loss { "cut the power of" } else { "kill the process of" };
-                let then =
-                    restart_after.map(|after| format!(", restart after {after:?}")).unwrap_or_default();
-                format!("{how} {who}{then}")
-            }
-            Action::Cut { to, both, lasts } => {
-                let arrow = if *both { "and" } else { "to" };
-                format!("cut the network from {who} {arrow} {} {}", names(&self.resolve(to)), span(lasts))
-            }
-            Action::Delay { to, by, messages, .. } => {
-                let what = messages.map_or("messages".to_owned(), |count| format!("{count} message(s)"));
-                format!("delay {what} from {who} to {} by {by:?}", names(&self.resolve(to)))
-            }
-            Action::StepClock { by_ns } => {
-                format!("step the wall clock of {who} by {} ms", by_ns / 1_000_000)
-            }
-            Action::SetDrift { ppm } => format!("let the clocks of {who} drift by {ppm} ppm"),
-            Action::DropConnections { to } => {
-                format!("drop the connections between {who} and {}", names(&self.resolve(to)))
-            }
-            Action::ForgetConnections { to } => {
-                format!("forget the connections between {who} and {}", names(&self.resolve(to)))
-            }
-            Action::Own { name, count } => format!("{name} at {who}, {count} time(s)"),
-            #[cfg(feature = "made-up-action")]
-            Action::MadeUp => format!("make something up at {who}"),
-            Action::Cancel => format!("cancel the call of its lock that {who} is in"),
-            Action::LoseRequest { to } => {
-                format!("lose the next request from {who} to {}", names(&self.resolve(to)))
-            }
-            Action::LoseReply { from } => {
-                format!("lose the next reply from {} to {who}", names(&self.resolve(from)))
-            }
         }
     }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use picklock_model::text::nearest;
-use picklock_model::time::nanos;
+use crate::text::nearest;
+use crate::time::nanos;
 
 /// A span of time, fixed or relative to the lease time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
