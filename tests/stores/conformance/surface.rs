@@ -183,7 +183,7 @@ pub(crate) const PLAIN: &[&str] = &[
     "SCRIPT LOAD <script>",
     "SCRIPT EXISTS {<sha>}",
     "SCRIPT FLUSH [SYNC|ASYNC|x]",
-    "SCRIPT (KILL|nosuch|DEBUG)",
+    "SCRIPT (KILL|nosuch)",
     "FUNCTION LOAD [REPLACE|x] <library>",
     "FUNCTION (FLUSH|STATS|KILL|nosuch)",
     "FUNCTION DELETE (l|m)",

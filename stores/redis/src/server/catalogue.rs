@@ -1,8 +1,8 @@
 //! The facts about each command: flags, keys, categories, tips and subcommands, as the COMMAND of
 //! Redis 7.0.15 answers them.
 //!
-//! The table of commands takes its flags from here. Commands that the node does not have may stand here; COMMAND leaves
-//! them out.
+//! The table of commands takes its flags from here. The commands of Redis that the node does not have are listed by name
+//! alone ([`lacking`]); `scope.txt` names the senders of the others.
 
 use crate::server::version::Version;
 
@@ -183,7 +183,20 @@ pub(crate) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<
 
 /// True if a version knows it.
 pub(crate) fn is_in(fact: &Fact, version: Version) -> bool {
-    SINCE.iter().all(|(name, knows)| *name != fact.name || knows(version))
+    knows(version, fact.name)
+}
+
+fn knows(version: Version, name: &str) -> bool {
+    SINCE.iter().all(|(known, knows)| *known != name || knows(version))
+}
+
+/// The name of the command or subcommand that these arguments call, if Redis has it and the node does not.
+pub(crate) fn lacking(args: &[&[u8]], version: Version) -> Option<&'static str> {
+    let lower = |arg: &[u8]| std::str::from_utf8(arg).ok().map(str::to_ascii_lowercase);
+    let name = lower(args.first()?)?;
+    let sub = args.get(1).and_then(|sub| lower(sub)).map(|sub| format!("{name}|{sub}"));
+    let is = |lacking: &&str| *lacking == name || sub.as_deref() == Some(*lacking);
+    LACKING.split_ascii_whitespace().find(is).filter(|lacking| knows(version, lacking))
 }
 
 /// True if a version knows the command at this place of the catalogue.
@@ -265,6 +278,12 @@ const SINCE: [(&str, Knows); 20] = [
     ("httl", Version::has_field_ends),
     ("waitaof", |version| version >= Version::V7_2),
 ];
+
+/// The commands of Redis that the node does not have, and subcommands of commands that it has.
+const LACKING: &str = "\
+    geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch \
+    geosearchstore module pfadd pfcount pfdebug pfmerge pfselftest script|debug xack xadd xautoclaim xclaim xdel \
+    xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -400,16 +419,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("function|load", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("function|restore", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("function|stats", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("geoadd", -5, "write denyoom", [1, 1, 1], "write geo slow", "", "RW update|index 1|range 0 1 0"),
-    fact("geodist", -4, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geohash", -2, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geopos", -2, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("georadius", -6, "write denyoom movablekeys", [1, 1, 1], "write geo slow", "", "RO access|index 1|range 0 1 0;OW update|keyword STORE 6|range 0 1 0;OW update|keyword STOREDIST 6|range 0 1 0"),
-    fact("georadius_ro", -6, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("georadiusbymember", -5, "write denyoom movablekeys", [1, 1, 1], "write geo slow", "", "RO access|index 1|range 0 1 0;OW update|keyword STORE 5|range 0 1 0;OW update|keyword STOREDIST 5|range 0 1 0"),
-    fact("georadiusbymember_ro", -5, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geosearch", -7, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geosearchstore", -8, "write denyoom", [1, 2, 1], "write geo slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range 0 1 0"),
     fact("get", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("getbit", 3, "readonly fast", [1, 1, 1], "read bitmap fast", "", "RO access|index 1|range 0 1 0"),
     fact("getdel", 2, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
@@ -483,12 +492,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("memory|usage", -3, "readonly", [2, 2, 1], "read slow", "", "RO|index 2|range 0 1 0"),
     fact("mget", -2, "readonly fast", [1, -1, 1], "read string fast", "request_policy:multi_shard", "RO access|index 1|range -1 1 0"),
     fact("migrate", -6, "write movablekeys", [3, 3, 1], "keyspace write slow dangerous", "nondeterministic_output", "RW access delete|index 3|range 0 1 0;RW access delete incomplete|keyword KEYS -2|range -1 1 0"),
-    fact("module", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("module|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("module|list", 2, "admin noscript", [0, 0, 0], "admin slow dangerous", "nondeterministic_output_order", ""),
-    fact("module|load", -3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("module|loadex", -3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("module|unload", 3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("monitor", 1, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("move", 3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW access update|index 1|range 0 1 0"),
     fact("mset", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:all_succeeded", "OW update|index 1|range -1 2 0"),
@@ -504,11 +507,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("pexpire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpiretime", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO access|index 1|range 0 1 0"),
-    fact("pfadd", -2, "write denyoom fast", [1, 1, 1], "write hyperloglog fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("pfcount", -2, "readonly", [1, -1, 1], "read hyperloglog slow", "", "RW access|index 1|range -1 1 0"),
-    fact("pfdebug", 3, "write denyoom admin", [2, 2, 1], "write hyperloglog admin slow dangerous", "", "RW access|index 2|range 0 1 0"),
-    fact("pfmerge", -2, "write denyoom", [1, -1, 1], "write hyperloglog slow", "", "RW access insert|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
-    fact("pfselftest", 1, "admin", [0, 0, 0], "hyperloglog admin slow dangerous", "", ""),
     fact("ping", -1, "fast", [0, 0, 0], "fast connection", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("psetex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("psubscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
@@ -544,7 +542,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("scan", -2, "readonly", [0, 0, 0], "keyspace read slow", "nondeterministic_output request_policy:special", ""),
     fact("scard", 2, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("script", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("script|debug", 3, "noscript", [0, 0, 0], "slow scripting", "", ""),
     fact("script|exists", -3, "noscript", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:agg_logical_and", ""),
     fact("script|flush", -2, "noscript", [0, 0, 0], "slow scripting", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("script|help", 2, "loading stale", [0, 0, 0], "slow scripting", "", ""),
@@ -598,31 +595,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("wait", 3, "noscript", [0, 0, 0], "slow connection", "request_policy:all_shards response_policy:agg_min", ""),
     fact("waitaof", 4, "noscript blocking", [0, 0, 0], "slow blocking connection", "request_policy:all_shards response_policy:agg_min", ""),
     fact("watch", -2, "noscript loading stale fast allow_busy", [1, -1, 1], "fast transaction", "", "RO|index 1|range -1 1 0"),
-    fact("xack", -4, "write fast", [1, 1, 1], "write stream fast", "", "RW update|index 1|range 0 1 0"),
-    fact("xadd", -5, "write denyoom fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW update|index 1|range 0 1 0"),
-    fact("xautoclaim", -6, "write fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW delete|index 1|range 0 1 0"),
-    fact("xclaim", -6, "write fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW update|index 1|range 0 1 0"),
-    fact("xdel", -3, "write fast", [1, 1, 1], "write stream fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("xgroup", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("xgroup|create", -5, "write denyoom", [2, 2, 1], "write stream slow", "", "RW insert|index 2|range 0 1 0"),
-    fact("xgroup|createconsumer", 5, "write denyoom", [2, 2, 1], "write stream slow", "", "RW insert|index 2|range 0 1 0"),
-    fact("xgroup|delconsumer", 5, "write", [2, 2, 1], "write stream slow", "", "RW delete|index 2|range 0 1 0"),
-    fact("xgroup|destroy", 4, "write", [2, 2, 1], "write stream slow", "", "RW delete|index 2|range 0 1 0"),
-    fact("xgroup|help", 2, "loading stale", [0, 0, 0], "stream slow", "", ""),
-    fact("xgroup|setid", -5, "write", [2, 2, 1], "write stream slow", "", "RW update|index 2|range 0 1 0"),
-    fact("xinfo", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("xinfo|consumers", 4, "readonly", [2, 2, 1], "read stream slow", "nondeterministic_output", "RO access|index 2|range 0 1 0"),
-    fact("xinfo|groups", 3, "readonly", [2, 2, 1], "read stream slow", "", "RO access|index 2|range 0 1 0"),
-    fact("xinfo|help", 2, "loading stale", [0, 0, 0], "stream slow", "", ""),
-    fact("xinfo|stream", -3, "readonly", [2, 2, 1], "read stream slow", "", "RO access|index 2|range 0 1 0"),
-    fact("xlen", 2, "readonly fast", [1, 1, 1], "read stream fast", "", "RO|index 1|range 0 1 0"),
-    fact("xpending", -3, "readonly", [1, 1, 1], "read stream slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
-    fact("xrange", -4, "readonly", [1, 1, 1], "read stream slow", "", "RO access|index 1|range 0 1 0"),
-    fact("xread", -4, "readonly blocking movablekeys", [0, 0, 0], "read stream slow blocking", "", "RO access|keyword STREAMS 1|range -1 1 2"),
-    fact("xreadgroup", -7, "write blocking movablekeys", [0, 0, 0], "write stream slow blocking", "", "RO access|keyword STREAMS 4|range -1 1 2"),
-    fact("xrevrange", -4, "readonly", [1, 1, 1], "read stream slow", "", "RO access|index 1|range 0 1 0"),
-    fact("xsetid", -3, "write denyoom fast", [1, 1, 1], "write stream fast", "", "RW update|index 1|range 0 1 0"),
-    fact("xtrim", -4, "write", [1, 1, 1], "write stream slow", "nondeterministic_output", "RW delete|index 1|range 0 1 0"),
     fact("zadd", -4, "write denyoom fast", [1, 1, 1], "write sortedset fast", "", "RW update|index 1|range 0 1 0"),
     fact("zcard", 2, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO|index 1|range 0 1 0"),
     fact("zcount", 4, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
@@ -666,5 +638,19 @@ mod tests {
         assert!(FACTS.is_sorted_by(|a, b| a.name.as_bytes() < b.name.as_bytes()));
         assert_eq!(find("get").map(|fact| fact.flags), Some(flags::READONLY | flags::FAST));
         assert_eq!(subcommands("object").count(), 5);
+    }
+
+    #[test]
+    fn a_command_is_either_in_the_catalogue_or_lacking() {
+        let names: Vec<&str> = LACKING.split_ascii_whitespace().collect();
+        assert!(names.is_sorted_by(|a, b| a < b));
+        assert!(names.iter().all(|name| find(name).is_none()));
+        let lacks = |line: &str, version| {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            lacking(&words, version)
+        };
+        assert_eq!(lacks("XADD s * a 1", Version::V7_0), Some("xadd"));
+        assert_eq!(lacks("Script Debug yes", Version::V7_0), Some("script|debug"));
+        assert_eq!(lacks("GET xadd", Version::V7_0), None);
     }
 }

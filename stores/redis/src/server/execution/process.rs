@@ -112,8 +112,10 @@ impl Node {
 
     /// The reply to a command that is not in the table, instead of this one if it is Redis's and only the node does not have it.
     pub(super) fn refusal(&mut self, args: &[&[u8]], reply: Reply) -> Reply {
-        let lacking = TABLE.lacks(args, self.store.version);
-        lacking.map_or(reply, |name| self.store.not_modelled(&name))
+        match catalogue::lacking(args, self.store.version) {
+            Some(name) => self.store.not_modelled(&name.replace('|', " ").to_ascii_uppercase()),
+            None => reply,
+        }
     }
 
     /// Answers a command that is not executed. A transaction that it belongs to will fail.

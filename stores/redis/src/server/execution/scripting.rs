@@ -141,7 +141,6 @@ pub(crate) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
             Reply::OK
         }
         [_, _] if is(b"KILL") => kill(node, false)?,
-        _ if is(b"DEBUG") => return Err(node.store.not_modelled("SCRIPT DEBUG")),
         _ => help("script", node.store.version),
     };
     Ok(reply.into())
