@@ -75,8 +75,6 @@ pub(crate) fn of(kind: &str) -> Value {
         "at-ms" => prop_oneof![10 => words(&["33177117420000", "4102444800000"]), 1 => words(&["0", "-1", "1", "x", "9223372036854775807"])].boxed(),
         "pattern" => words(&["*", "?1", "[st]*", "s?", "\\*", "[^a]*", "h[1-9]", "[a", "", "*1*", "music.*", "n*s"]),
         "channel" => words(&["music", "sport", "music.art", "c1"]),
-        "offset" => prop_oneof![10 => words(&["0", "1", "7", "8", "15", "100"]), 1 => words(&["-1", "x", "4294967296"])].boxed(),
-        "bit" => prop_oneof![12 => words(&["0", "1"]), 1 => words(&["2", "x"])].boxed(),
         "db" => words(&["0", "1", "9", "15", "16", "-1", "x"]),
         "script" => super::scripts::any(),
         "library" => super::scripts::library(),

@@ -281,9 +281,10 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch \
-    geosearchstore module pfadd pfcount pfdebug pfmerge pfselftest script|debug xack xadd xautoclaim xclaim xdel \
-    xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim";
+    bitcount bitfield bitfield_ro bitop bitpos geoadd geodist geohash geopos georadius georadius_ro \
+    georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount pfdebug pfmerge \
+    pfselftest script|debug setbit xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
+    xreadgroup xrevrange xsetid xtrim";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -307,11 +308,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("auth", -2, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("bgrewriteaof", 1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("bgsave", -1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("bitcount", -2, "readonly", [1, 1, 1], "read bitmap slow", "", "RO access|index 1|range 0 1 0"),
-    fact("bitfield", -2, "write denyoom", [1, 1, 1], "write bitmap slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
-    fact("bitfield_ro", -2, "readonly fast", [1, 1, 1], "read bitmap fast", "", "RO access|index 1|range 0 1 0"),
-    fact("bitop", -4, "write denyoom", [2, -1, 1], "write bitmap slow", "", "OW update|index 2|range 0 1 0;RO access|index 3|range -1 1 0"),
-    fact("bitpos", -3, "readonly", [1, 1, 1], "read bitmap slow", "", "RO access|index 1|range 0 1 0"),
     fact("blmove", 6, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
     fact("blmpop", -5, "write blocking movablekeys", [0, 0, 0], "write list slow blocking", "", "RW access delete|index 2|keynum 0 1 1"),
     fact("blpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
@@ -420,7 +416,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("function|restore", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("function|stats", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("get", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
-    fact("getbit", 3, "readonly fast", [1, 1, 1], "read bitmap fast", "", "RO access|index 1|range 0 1 0"),
     fact("getdel", 2, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
     fact("getex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("getrange", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
@@ -551,7 +546,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("sdiffstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("select", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("set", -3, "write denyoom", [1, 1, 1], "write string slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
-    fact("setbit", 4, "write denyoom", [1, 1, 1], "write bitmap slow", "", "RW access update|index 1|range 0 1 0"),
     fact("setex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("setnx", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "OW insert|index 1|range 0 1 0"),
     fact("setrange", 4, "write denyoom", [1, 1, 1], "write string slow", "", "RW update|index 1|range 0 1 0"),

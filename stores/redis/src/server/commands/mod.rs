@@ -4,8 +4,6 @@
 //! the server or the connection.
 
 pub(crate) mod acl;
-pub(crate) mod bitfield;
-pub(crate) mod bits;
 pub(crate) mod blocking;
 pub(crate) mod client;
 pub(crate) mod cluster;

@@ -5,7 +5,7 @@
 use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, functions, scripting};
 use crate::server::commands::{
-    acl, bitfield, bits, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
+    acl, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
     field_ends, hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication,
     scan, sets, slowlog, sort, sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
 };
@@ -21,11 +21,6 @@ static ROWS: &[Command] = &[
     serve("auth", -2, acl::auth),
     serve("bgrewriteaof", 1, persistence::bgrewriteaof),
     serve("bgsave", -1, persistence::bgsave),
-    read("bitcount", -2, bits::bitcount),
-    write("bitfield", -2, bitfield::bitfield),
-    read("bitfield_ro", -2, bitfield::bitfield_ro),
-    write("bitop", -4, bits::bitop),
-    read("bitpos", -3, bits::bitpos),
     serve("blmove", 6, blocking::blmove),
     serve("blmpop", -5, blocking::blmpop),
     serve("blpop", -3, blocking::blpop),
@@ -66,7 +61,6 @@ static ROWS: &[Command] = &[
     write("flushdb", -1, keys::flushdb),
     serve("function", -2, functions::function),
     read("get", 2, strings::get),
-    read("getbit", 3, bits::getbit),
     write("getdel", 2, strings::getdel),
     write("getex", -2, strings::getex),
     read("getrange", 4, ranges::getrange),
@@ -168,7 +162,6 @@ static ROWS: &[Command] = &[
     write("sdiffstore", -3, sets::sdiffstore),
     serve("select", 2, connection::select),
     write("set", -3, strings::set),
-    write("setbit", 4, bits::setbit),
     write("setex", 4, strings::setex),
     write("setnx", 3, strings::setnx),
     write("setrange", 4, ranges::setrange),
