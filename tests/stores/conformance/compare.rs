@@ -26,8 +26,6 @@ fn rule(words: &[Vec<u8>]) -> Rule {
     let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     match word(0).as_slice() {
         b"KEYS" | b"SMEMBERS" | b"SUNION" | b"SINTER" | b"SDIFF" | b"HKEYS" | b"HVALS" => Rule::Unordered,
-        // Elements with no weight, or the same one, come in any order, and a limit cuts anywhere.
-        b"SORT" | b"SORT_RO" if words.iter().any(|word| word.eq_ignore_ascii_case(b"BY")) => Rule::Shape,
         b"SPOP" if words.len() > 2 => Rule::Unordered,
         b"HGETALL" => Rule::Pairs,
         // Where a scan stands at a cursor that was made up, or after its first keys, is nobody's promise.

@@ -283,8 +283,8 @@ const SINCE: [(&str, Knows); 20] = [
 const LACKING: &str = "\
     bitcount bitfield bitfield_ro bitop bitpos geoadd geodist geohash geopos georadius georadius_ro \
     georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount pfdebug pfmerge \
-    pfselftest script|debug setbit xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
-    xreadgroup xrevrange xsetid xtrim";
+    pfselftest script|debug setbit sort sort_ro xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending \
+    xrange xread xreadgroup xrevrange xsetid xtrim";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -563,8 +563,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("smembers", 2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("smismember", -3, "readonly fast", [1, 1, 1], "read set fast", "", "RO access|index 1|range 0 1 0"),
     fact("smove", 4, "write fast", [1, 2, 1], "write set fast", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("sort", -2, "write denyoom movablekeys", [1, 1, 1], "write set sortedset list slow dangerous", "", "RO access|index 1|range 0 1 0;RO access|unknown|unknown;OW update|unknown|unknown"),
-    fact("sort_ro", -2, "readonly movablekeys", [1, 1, 1], "read set sortedset list slow dangerous", "", "RO access|index 1|range 0 1 0;RO access|unknown|unknown"),
     fact("spop", -2, "write fast", [1, 1, 1], "write set fast", "nondeterministic_output", "RW access delete|index 1|range 0 1 0"),
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
     fact("srandmember", -2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),

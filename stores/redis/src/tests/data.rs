@@ -119,8 +119,6 @@ fn collections_outgrow_their_compact_encoding_for_good() {
         ("OBJECT ENCODING e", "$9|hashtable|"),
         ("ZADD z 1 a", ":1|"),
         ("OBJECT ENCODING z", "$8|listpack|"),
-        ("SORT z ALPHA", "*1|$1|a|"),
-        ("OBJECT ENCODING z", "$8|skiplist|"),
         ("RPUSH l a", ":1|"),
         ("OBJECT ENCODING l", "$9|quicklist|"),
         (&format!("HSET h f {long}"), ":1|"),

@@ -7,7 +7,7 @@ use super::{command, exec, functions, scripting};
 use crate::server::commands::{
     acl, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
     field_ends, hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication,
-    scan, sets, slowlog, sort, sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
+    scan, sets, slowlog, sorted_algebra, sorted_ranges, sorted_sets, strings, transactions,
 };
 
 /// All commands.
@@ -175,8 +175,6 @@ static ROWS: &[Command] = &[
     read("smembers", 2, sets::smembers),
     read("smismember", -3, sets::smismember),
     write("smove", 4, sets::smove),
-    write("sort", -2, sort::sort),
-    read("sort_ro", -2, sort::sort_ro),
     write("spop", -2, sets::spop),
     serve("spublish", 3, pubsub::spublish),
     read("srandmember", -2, sets::srandmember),
