@@ -25,15 +25,14 @@ enum Rule {
 fn rule(words: &[Vec<u8>]) -> Rule {
     let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     match word(0).as_slice() {
-        b"KEYS" | b"SMEMBERS" | b"SUNION" | b"SINTER" | b"SDIFF" | b"HKEYS" | b"HVALS" => Rule::Unordered,
-        b"SPOP" if words.len() > 2 => Rule::Unordered,
+        b"KEYS" | b"SMEMBERS" | b"HKEYS" | b"HVALS" => Rule::Unordered,
         b"HGETALL" => Rule::Pairs,
         // Where a scan stands at a cursor that was made up, or after its first keys, is nobody's promise.
         b"SCAN" if word(1) != b"0" || word(2) != b"COUNT" => Rule::Kind,
         b"SCAN" | b"SSCAN" => Rule::Scan,
         b"HSCAN" | b"ZSCAN" => Rule::ScanPairs,
         b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
-        b"SRANDMEMBER" | b"HRANDFIELD" | b"ZRANDMEMBER" | b"TIME" => Rule::Shape,
+        b"HRANDFIELD" | b"ZRANDMEMBER" | b"TIME" => Rule::Shape,
         b"RANDOMKEY" | b"INFO" | b"LASTSAVE" | b"MEMORY" | b"SLOWLOG" | b"ROLE" | b"HELLO" | b"ACL"
         | b"LOLWUT" => Rule::Kind,
         b"CLIENT" if matches!(word(1).as_slice(), b"ID" | b"INFO" | b"LIST") => Rule::Kind,

@@ -283,8 +283,9 @@ const SINCE: [(&str, Knows); 20] = [
 const LACKING: &str = "\
     bitcount bitfield bitfield_ro bitop bitpos geoadd geodist geohash geopos georadius georadius_ro \
     georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount pfdebug pfmerge \
-    pfselftest script|debug setbit sort sort_ro xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending \
-    xrange xread xreadgroup xrevrange xsetid xtrim";
+    pfselftest script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember smove sort sort_ro \
+    spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
+    xreadgroup xrevrange xsetid xtrim";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -542,17 +543,12 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("script|help", 2, "loading stale", [0, 0, 0], "slow scripting", "", ""),
     fact("script|kill", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:one_succeeded", ""),
     fact("script|load", 3, "noscript stale", [0, 0, 0], "slow scripting", "request_policy:all_nodes response_policy:all_succeeded", ""),
-    fact("sdiff", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sdiffstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("select", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("set", -3, "write denyoom", [1, 1, 1], "write string slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
     fact("setex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("setnx", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "OW insert|index 1|range 0 1 0"),
     fact("setrange", 4, "write denyoom", [1, 1, 1], "write string slow", "", "RW update|index 1|range 0 1 0"),
     fact("shutdown", -1, "admin noscript loading stale no_multi allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("sinter", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sintercard", -3, "readonly movablekeys", [0, 0, 0], "read set slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("sinterstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "RW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("sismember", 3, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("slaveof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("slowlog", -2, "", [0, 0, 0], "slow", "", ""),
@@ -561,19 +557,13 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("slowlog|len", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:agg_sum nondeterministic_output", ""),
     fact("slowlog|reset", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("smembers", 2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
-    fact("smismember", -3, "readonly fast", [1, 1, 1], "read set fast", "", "RO access|index 1|range 0 1 0"),
-    fact("smove", 4, "write fast", [1, 2, 1], "write set fast", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("spop", -2, "write fast", [1, 1, 1], "write set fast", "nondeterministic_output", "RW access delete|index 1|range 0 1 0"),
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
-    fact("srandmember", -2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("srem", -3, "write fast", [1, 1, 1], "write set fast", "", "RW delete|index 1|range 0 1 0"),
     fact("sscan", -3, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("ssubscribe", -2, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
     fact("strlen", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO|index 1|range 0 1 0"),
     fact("subscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("substr", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
-    fact("sunion", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sunionstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("sunsubscribe", -1, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
     fact("swapdb", 3, "write fast", [0, 0, 0], "keyspace write fast dangerous", "", ""),
     fact("sync", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
