@@ -32,7 +32,7 @@ fn rule(words: &[Vec<u8>]) -> Rule {
         b"SCAN" | b"SSCAN" => Rule::Scan,
         b"HSCAN" | b"ZSCAN" => Rule::ScanPairs,
         b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
-        b"HRANDFIELD" | b"ZRANDMEMBER" | b"TIME" => Rule::Shape,
+        b"HRANDFIELD" | b"TIME" => Rule::Shape,
         b"RANDOMKEY" | b"INFO" | b"LASTSAVE" | b"MEMORY" | b"SLOWLOG" | b"ROLE" | b"HELLO" | b"ACL"
         | b"LOLWUT" => Rule::Kind,
         b"CLIENT" if matches!(word(1).as_slice(), b"ID" | b"INFO" | b"LIST") => Rule::Kind,

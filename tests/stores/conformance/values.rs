@@ -34,9 +34,6 @@ pub(crate) fn of(kind: &str) -> Value {
         "list" => key(LISTS),
         "set" => key(SETS),
         "zset" => key(SORTED),
-        // Members are ranged over only where all scores are the same: elsewhere what Redis finds in a set that is no longer
-        // compact depends on the levels that it has drawn.
-        "lexset" => prop_oneof![12 => words(&["y1", "y2"]), 1 => words(&["s1", "h1", "none"])].boxed(),
         "hash" => key(HASHES),
         "key" => words(ANY),
         "val" => value(),
@@ -65,8 +62,6 @@ pub(crate) fn of(kind: &str) -> Value {
         .boxed(),
         "from-score" => words(&["-inf", "0", "1", "(1", "2", "(2", "-1", "1.5", "x", "(inf"]),
         "to-score" => words(&["+inf", "inf", "3", "(3", "2", "(2", "100", "x", "1"]),
-        "from-lex" => words(&["-", "[a", "(a", "[b", "(c", "+", "x"]),
-        "to-lex" => words(&["+", "[e", "(e", "[c", "(d", "-", "y"]),
         // Seconds and milliseconds far enough away that no reply depends on how fast the machine is.
         "ttl" => prop_oneof![10 => words(&["1000", "2000", "86400", "100000"]), 1 => words(&["0", "-1", "x", "9223372036854775807", "9223372036854775", ""])].boxed(),
         // Which of two is later must not depend on which millisecond it is.

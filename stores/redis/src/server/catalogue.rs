@@ -281,11 +281,13 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    bitcount bitfield bitfield_ro bitop bitpos geoadd geodist geohash geopos georadius georadius_ro \
-    georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount pfdebug pfmerge \
-    pfselftest script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember smove sort sort_ro \
-    spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
-    xreadgroup xrevrange xsetid xtrim";
+    bitcount bitfield bitfield_ro bitop bitpos bzmpop bzpopmax bzpopmin geoadd geodist geohash geopos georadius \
+    georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount \
+    pfdebug pfmerge pfselftest script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember \
+    smove sort sort_ro spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen \
+    xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore \
+    zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
+    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -314,9 +316,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("blpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("brpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("brpoplpush", 4, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("bzmpop", -5, "write blocking movablekeys", [0, 0, 0], "write sortedset slow blocking", "", "RW access delete|index 2|keynum 0 1 1"),
-    fact("bzpopmax", -3, "write noscript blocking fast", [1, -2, 1], "write sortedset fast blocking", "", "RW access delete|index 1|range -2 1 0"),
-    fact("bzpopmin", -3, "write noscript blocking fast", [1, -2, 1], "write sortedset fast blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("client", -2, "", [0, 0, 0], "slow", "", ""),
     fact("client|caching", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|getname", 2, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
@@ -580,35 +579,13 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("zadd", -4, "write denyoom fast", [1, 1, 1], "write sortedset fast", "", "RW update|index 1|range 0 1 0"),
     fact("zcard", 2, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO|index 1|range 0 1 0"),
     fact("zcount", 4, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zdiff", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zdiffstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
     fact("zincrby", 4, "write denyoom fast", [1, 1, 1], "write sortedset fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("zinter", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zintercard", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zinterstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
-    fact("zlexcount", 4, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zmpop", -4, "write movablekeys", [0, 0, 0], "write sortedset slow", "", "RW access delete|index 1|keynum 0 1 1"),
-    fact("zmscore", -3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zpopmax", -2, "write fast", [1, 1, 1], "write sortedset fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("zpopmin", -2, "write fast", [1, 1, 1], "write sortedset fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("zrandmember", -2, "readonly", [1, 1, 1], "read sortedset slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("zrange", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrangebylex", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
     fact("zrangebyscore", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrangestore", -5, "write denyoom", [1, 2, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range 0 1 0"),
-    fact("zrank", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
     fact("zrem", -3, "write fast", [1, 1, 1], "write sortedset fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("zremrangebylex", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("zremrangebyrank", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
     fact("zremrangebyscore", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("zrevrange", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrangebylex", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrangebyscore", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrank", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
     fact("zscan", -3, "readonly", [1, 1, 1], "read sortedset slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("zscore", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zunion", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zunionstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
 ];
 
 #[cfg(test)]

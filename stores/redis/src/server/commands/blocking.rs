@@ -1,5 +1,5 @@
-//! The commands that wait for an element: BLPOP, BRPOP, BLMOVE, BRPOPLPUSH, BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP
-//! (Redis 7.0 `t_list.c`, `t_zset.c`, `blocked.c`).
+//! The commands that wait for an element: BLPOP, BRPOP, BLMOVE, BRPOPLPUSH, and BLMPOP
+//! (Redis 7.0 `t_list.c`, `blocked.c`).
 //!
 //! Each is its sister that does not wait, tried key by key. What was tried in vain is kept and tried again when one of
 //! its keys is changed; replicas get what the sister did. In a transaction nobody waits.
@@ -37,8 +37,6 @@ struct Sister {
 const LMOVE: Sister = Sister { name: "LMOVE", run: lists::lmove };
 const RPOPLPUSH: Sister = Sister { name: "RPOPLPUSH", run: lists::rpoplpush };
 const LMPOP: Sister = Sister { name: "LMPOP", run: lists::lmpop };
-const ZMPOP: Sister = Sister { name: "ZMPOP", run: sorted_sets::zmpop };
-
 impl Pop {
     /// Takes from a key; `None` if there is nothing to take.
     fn take(&self, store: &mut Store, key: &[u8]) -> Result<Option<Reply>, Reply> {
@@ -142,14 +140,6 @@ pub(crate) fn brpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<An
     one(node, id, args, Pop::Element(End::Right))
 }
 
-pub(crate) fn bzpopmin(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, Pop::Member(Side::Min))
-}
-
-pub(crate) fn bzpopmax(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    one(node, id, args, Pop::Member(Side::Max))
-}
-
 pub(crate) fn blmove(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let side = |arg: &[u8]| arg.eq_ignore_ascii_case(b"LEFT") || arg.eq_ignore_ascii_case(b"RIGHT");
     if !side(args[3]) || !side(args[4]) {
@@ -168,10 +158,6 @@ pub(crate) fn brpoplpush(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Resu
 
 pub(crate) fn blmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     several(node, id, args, LMPOP, [b"LEFT", b"RIGHT"])
-}
-
-pub(crate) fn bzmpop(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    several(node, id, args, ZMPOP, [b"MIN", b"MAX"])
 }
 
 /// `BLMPOP timeout numkeys key [key ...] LEFT|RIGHT [COUNT count]` and the same for sorted sets.

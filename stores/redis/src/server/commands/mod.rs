@@ -31,7 +31,6 @@ pub(crate) mod replication;
 pub(crate) mod scan;
 pub(crate) mod sets;
 pub(crate) mod slowlog;
-pub(crate) mod sorted_algebra;
 pub(crate) mod sorted_ranges;
 pub(crate) mod sorted_sets;
 pub(crate) mod strings;
