@@ -281,13 +281,14 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    bitcount bitfield bitfield_ro bitop bitpos bzmpop bzpopmax bzpopmin geoadd geodist geohash geopos georadius \
-    georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit module pfadd pfcount \
-    pfdebug pfmerge pfselftest script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember \
-    smove sort sort_ro spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen \
-    xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore \
-    zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
-    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
+    bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin geoadd geodist \
+    geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit \
+    linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx \
+    script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember smove sort sort_ro spop \
+    srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
+    xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore \
+    zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange \
+    zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -311,11 +312,8 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("auth", -2, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("bgrewriteaof", 1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("bgsave", -1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("blmove", 6, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("blmpop", -5, "write blocking movablekeys", [0, 0, 0], "write list slow blocking", "", "RW access delete|index 2|keynum 0 1 1"),
     fact("blpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("brpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
-    fact("brpoplpush", 4, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
     fact("client", -2, "", [0, 0, 0], "slow", "", ""),
     fact("client|caching", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|getname", 2, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
@@ -465,19 +463,12 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("latency|reset", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("lcs", -3, "readonly", [1, 2, 1], "read string slow", "", "RO access|index 1|range 1 1 0"),
     fact("lindex", 3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
-    fact("linsert", 5, "write denyoom", [1, 1, 1], "write list slow", "", "RW insert|index 1|range 0 1 0"),
     fact("llen", 2, "readonly fast", [1, 1, 1], "read list fast", "", "RO|index 1|range 0 1 0"),
-    fact("lmove", 5, "write denyoom", [1, 2, 1], "write list slow", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("lmpop", -4, "write movablekeys", [0, 0, 0], "write list slow", "", "RW access delete|index 1|keynum 0 1 1"),
     fact("lolwut", -1, "readonly fast", [0, 0, 0], "read fast", "", ""),
     fact("lpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("lpos", -3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("lpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("lpushx", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("lrange", 4, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("lrem", 4, "write", [1, 1, 1], "write list slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("lset", 4, "write denyoom", [1, 1, 1], "write list slow", "", "RW update|index 1|range 0 1 0"),
-    fact("ltrim", 4, "write", [1, 1, 1], "write list slow", "", "RW delete|index 1|range 0 1 0"),
     fact("memory", -2, "", [0, 0, 0], "slow", "", ""),
     fact("memory|doctor", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("memory|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
@@ -529,9 +520,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("restore-asking", -4, "write denyoom asking", [1, 1, 1], "keyspace write slow dangerous", "", "OW update|index 1|range 0 1 0"),
     fact("role", 1, "noscript loading stale fast", [0, 0, 0], "admin fast dangerous", "", ""),
     fact("rpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("rpoplpush", 3, "write denyoom", [1, 2, 1], "write list slow", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
     fact("rpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("rpushx", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("sadd", -3, "write denyoom fast", [1, 1, 1], "write set fast", "", "RW insert|index 1|range 0 1 0"),
     fact("save", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("scan", -2, "readonly", [0, 0, 0], "keyspace read slow", "nondeterministic_output request_policy:special", ""),

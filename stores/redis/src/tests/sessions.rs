@@ -110,15 +110,6 @@ fn keys_are_looked_at_in_the_order_in_which_they_were_changed() {
 }
 
 #[test]
-fn who_is_served_may_serve_the_next() {
-    let mut table = Table::new(&["a", "b", "c"]);
-    table.send("c", "BRPOP to 0");
-    table.send("b", "BLMOVE from to LEFT RIGHT 0");
-    table.send("a", "RPUSH from v");
-    assert_eq!((table.heard("b"), table.heard("c")), ("$1 v".into(), "*2 $2 to $1 v".into()));
-}
-
-#[test]
 fn a_deadline_passes_on_the_wall_clock_and_at_a_tick() {
     let mut table = Table::new(&["a", "b"]);
     table.send("b", "BLPOP list 10");

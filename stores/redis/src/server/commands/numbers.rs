@@ -83,15 +83,6 @@ pub(crate) fn positive(arg: &[u8]) -> Result<usize, Reply> {
     number.ok_or(Reply::error("ERR value is out of range, must be positive"))
 }
 
-/// A number that must be at least one; `few` is the error otherwise.
-///
-/// # Errors
-/// The reply to give when it is no such number.
-pub(crate) fn at_least_one(arg: &[u8], few: &'static str) -> Result<usize, Reply> {
-    let number = resp::integer(arg).and_then(|number| usize::try_from(number).ok());
-    number.filter(|number| *number > 0).ok_or(Reply::error(few))
-}
-
 /// How many random elements are asked for: as many different ones at most, or exactly as many, repeats allowed.
 pub(crate) enum Sample {
     Different(usize),
