@@ -283,12 +283,12 @@ const SINCE: [(&str, Knows); 20] = [
 const LACKING: &str = "\
     bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin geoadd geodist \
     geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit \
-    linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx \
-    script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember smove sort sort_ro spop \
-    srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
-    xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore \
-    zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange \
-    zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
+    hincrbyfloat incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge \
+    pfselftest rpoplpush rpushx script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember \
+    smove sort sort_ro spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen \
+    xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore \
+    zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
+    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -429,7 +429,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("hgetdel", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW access delete|index 1|range 0 1 0"),
     fact("hgetex", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hincrby", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("hincrbyfloat", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hkeys", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("hlen", 2, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
     fact("hmget", -3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
@@ -449,7 +448,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("hvals", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("incr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("incrby", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("incrbyfloat", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("info", -1, "loading stale", [0, 0, 0], "slow dangerous", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("keys", 2, "readonly", [0, 0, 0], "keyspace read slow dangerous", "request_policy:all_shards nondeterministic_output_order", ""),
     fact("lastsave", 1, "loading stale fast", [0, 0, 0], "admin fast dangerous", "nondeterministic_output", ""),

@@ -91,7 +91,6 @@ fn a_field_that_is_set_anew_lasts_and_one_that_is_counted_up_does_not() {
     bench.run("HPEXPIRE h 100 FIELDS 3 a b c");
     bench.run("HSET h a 5");
     bench.run("HINCRBY h b 1");
-    bench.run("HINCRBYFLOAT h c 0.5");
     assert!(bench.writes.contains("HPEXPIREAT"), "{}", bench.writes);
     assert_eq!(bench.run("HPTTL h FIELDS 3 a b c"), numbers([-1, 100, 100]));
 }

@@ -1,7 +1,6 @@
 //! Hashes (Redis 7.0 `t_hash.c`).
 
-use super::extended::Extended;
-use super::numbers::{Sample, is_infinity};
+use super::numbers::Sample;
 use super::{SYNTAX, count, digits, number, wrong_arity};
 use crate::protocol::resp::{self, Reply};
 use crate::server::store::{Fields, Store};
@@ -110,28 +109,6 @@ pub(crate) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))
-}
-
-pub(crate) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if is_infinity(args[3]) {
-        return Err(Reply::error("ERR value is NaN or Infinity"));
-    }
-    let by = Extended::parse(args[3]).ok_or(Reply::error("ERR value is not a valid float"))?;
-    let mut hash = store.make::<Fields>(args[1])?;
-    let value = match hash.value.get(args[2]) {
-        Some(text) => Extended::parse(text).ok_or(Reply::error("ERR hash value is not a float"))?,
-        None => Extended::ZERO,
-    };
-    let sum = value.plus(by).ok_or(Reply::error("ERR increment would produce NaN or Infinity"))?;
-    let text = sum.text().into_bytes();
-    hash.set(args[2], &text);
-    let end = hash.value.end(args[2]);
-    store.changed(b'h', "hincrbyfloat", args[1]);
-    store.propagate(&[b"HSET", args[1], args[2], &text]);
-    if let Some(end) = end {
-        store.propagate(&[b"HPEXPIREAT", args[1], &digits(end), b"FIELDS", b"1", args[2]]);
-    }
-    Ok(Reply::Bulk(text))
 }
 
 pub(crate) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {

@@ -13,7 +13,6 @@ pub(crate) mod connection;
 pub(crate) mod counters;
 pub(crate) mod debug;
 pub(crate) mod expiry;
-pub(crate) mod extended;
 mod facts;
 pub(crate) mod field_ends;
 pub(crate) mod hashes;
