@@ -283,7 +283,8 @@ const SINCE: [(&str, Knows); 20] = [
 const LACKING: &str = "\
     bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin geoadd geodist \
     geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit \
-    hincrbyfloat incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge \
+    hexpire hexpireat hexpiretime hgetdel hgetex hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl \
+    hsetex httl incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge \
     pfselftest rpoplpush rpushx script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember \
     smove sort sort_ro spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen \
     xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore \
@@ -421,30 +422,18 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("hdel", -3, "write fast", [1, 1, 1], "write hash fast", "", "RW delete|index 1|range 0 1 0"),
     fact("hello", -1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("hexists", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("hexpire", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hexpireat", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hexpiretime", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hget", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hgetall", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
-    fact("hgetdel", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("hgetex", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hincrby", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hkeys", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("hlen", 2, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
     fact("hmget", -3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hmset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpersist", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpire", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpireat", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpiretime", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
-    fact("hpttl", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hrandfield", -2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("hscan", -3, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("hset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hsetex", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hsetnx", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW insert|index 1|range 0 1 0"),
     fact("hstrlen", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("httl", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hvals", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("incr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("incrby", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),

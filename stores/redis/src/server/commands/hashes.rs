@@ -22,8 +22,6 @@ pub(crate) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
     let mut hash = store.make::<Fields>(args[1])?;
     let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
-    // A field that is set anew lasts.
-    args[2..].chunks_exact(2).for_each(|pair| hash.value.set_end(pair[0], None));
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(new)

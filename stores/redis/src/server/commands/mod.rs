@@ -14,7 +14,6 @@ pub(crate) mod counters;
 pub(crate) mod debug;
 pub(crate) mod expiry;
 mod facts;
-pub(crate) mod field_ends;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod keys;

@@ -45,8 +45,6 @@ pub struct Store {
     pub(super) databases: Box<[Entries; DATABASES]>,
     /// How many entries of all databases have an expiry.
     pub(super) volatile: usize,
-    /// True once a field of a hash was given an end.
-    pub(super) field_ends: bool,
     /// The libraries of functions.
     pub(crate) functions: Functions,
     /// The database of the command at hand, below [`DATABASES`].
@@ -115,10 +113,10 @@ impl Store {
         self.current().is_empty()
     }
 
-    /// True while some key has an expiry, and since a field of a hash had one.
+    /// True while some key has an expiry.
     #[must_use]
     pub fn has_volatile(&self) -> bool {
-        self.volatile > 0 || self.field_ends
+        self.volatile > 0
     }
 
     /// The entries of all databases, dead ones included, by database and key.
@@ -277,7 +275,6 @@ impl Store {
     pub fn put(&mut self, key: &[u8], mut entry: Entry) {
         entry.used = self.first_use();
         self.volatile += usize::from(entry.expires.is_some());
-        self.field_ends |= matches!(&entry.value, Value::Hash(fields) if fields.first_end().is_some());
         let record = match self.databases[self.selected].get_mut(key) {
             Some(old) => {
                 entry.record |= old.record;
@@ -396,7 +393,6 @@ impl Store {
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
-        self.field_ends |= other.field_ends;
         self.functions = other.functions;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {

@@ -104,14 +104,6 @@ impl Entry {
         self.expires.is_some_and(|when| now_ms > when)
     }
 
-    /// True if it is a hash with a field that has ended.
-    pub(super) fn has_dead_fields(&self, now_ms: i64) -> bool {
-        match &self.value {
-            Value::Hash(fields) => fields.first_end().is_some_and(|when| now_ms > when),
-            _ => false,
-        }
-    }
-
     /// The encoding as OBJECT ENCODING names it.
     #[must_use]
     pub fn encoding(&self) -> &'static str {
@@ -123,8 +115,6 @@ impl Entry {
             (Value::Hash(_) | Value::Set(_), Form::Grown) => "hashtable",
             (Value::SortedSet(_), Form::Grown) => "skiplist",
             (Value::Set(_), _) => "intset",
-            // Redis keeps this encoding even after the last end is gone.
-            (Value::Hash(fields), _) if fields.first_end().is_some() => "listpackex",
             (Value::Hash(_) | Value::SortedSet(_), _) => "listpack",
         }
     }
