@@ -7,21 +7,6 @@ pub(crate) fn any() -> BoxedStrategy<Vec<u8>> {
     select(BODIES).prop_map(|body| body.as_bytes().to_vec()).boxed()
 }
 
-/// A library with one function, which is one of the scripts.
-pub(crate) fn library() -> BoxedStrategy<Vec<u8>> {
-    let names =
-        (select(&["l", "m"][..]), select(&["f", "g"][..]), select(&["", "flags={'no-writes'}, "][..]));
-    (names, select(BODIES))
-        .prop_map(|((library, function, flags), body)| {
-            format!(
-                "#!lua name={library}\nredis.register_function{{{flags}function_name='{function}', \
-                 callback=function(KEYS, ARGV) {body} end}}"
-            )
-            .into_bytes()
-        })
-        .boxed()
-}
-
 const BODIES: &[&str] = &[
     "return 1",
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end",

@@ -72,7 +72,6 @@ pub(crate) fn of(kind: &str) -> Value {
         "channel" => words(&["music", "sport", "music.art", "c1"]),
         "db" => words(&["0", "1", "9", "15", "16", "-1", "x"]),
         "script" => super::scripts::any(),
-        "library" => super::scripts::library(),
         "sha" => words(&["e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "E0E1F9FABFC9D4800C877A703B823AC0578FF8DB", "x", "ffffffffffffffffffffffffffffffffffffffff"]),
         _ => panic!("there is no kind of value <{kind}>"),
     }

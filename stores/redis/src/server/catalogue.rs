@@ -281,15 +281,16 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin geoadd geodist \
-    geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit \
-    hexpire hexpireat hexpiretime hgetdel hgetex hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl \
-    hsetex httl incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module pfadd pfcount pfdebug pfmerge \
-    pfselftest rpoplpush rpushx script|debug sdiff sdiffstore setbit sinter sintercard sinterstore smismember \
-    smove sort sort_ro spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen \
-    xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore \
-    zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
-    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
+    bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin fcall fcall_ro \
+    function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro \
+    geosearch geosearchstore getbit hexpire hexpireat hexpiretime hgetdel hgetex hincrbyfloat hpersist hpexpire \
+    hpexpireat hpexpiretime hpttl hsetex httl incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module \
+    pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx script|debug sdiff sdiffstore setbit sinter \
+    sintercard sinterstore smismember smove sort sort_ro spop srandmember sunion sunionstore xack xadd \
+    xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff \
+    zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex \
+    zrangestore zrank zremrangebylex zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion \
+    zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -400,20 +401,8 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("expireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("expiretime", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO access|index 1|range 0 1 0"),
     fact("failover", -1, "admin noscript stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("fcall", -3, "noscript stale skip_monitor no_mandatory_keys movablekeys", [0, 0, 0], "slow scripting", "", "RW access update|index 2|keynum 0 1 1"),
-    fact("fcall_ro", -3, "readonly noscript stale skip_monitor no_mandatory_keys movablekeys", [0, 0, 0], "slow scripting", "", "RO access|index 2|keynum 0 1 1"),
     fact("flushall", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("flushdb", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("function|delete", 3, "write noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|dump", 2, "noscript", [0, 0, 0], "slow scripting", "", ""),
-    fact("function|flush", -2, "write noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|help", 2, "loading stale", [0, 0, 0], "slow scripting", "", ""),
-    fact("function|kill", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:one_succeeded", ""),
-    fact("function|list", -2, "noscript", [0, 0, 0], "slow scripting", "nondeterministic_output_order", ""),
-    fact("function|load", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|restore", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|stats", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("get", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("getdel", 2, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
     fact("getex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),

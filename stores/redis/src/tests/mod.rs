@@ -4,7 +4,6 @@ mod cluster;
 mod commands;
 mod data;
 mod failover;
-mod functions;
 mod hostile;
 mod lua;
 mod planned;

@@ -169,12 +169,9 @@ fn memory_section(node: &Node, text: &mut String) {
         "used_memory_scripts_eval": 0,
     ));
     lines(text, &[("number_of_cached_scripts", &scripts)]);
-    let functions = &node.store.functions;
-    lines(
-        text,
-        &[("number_of_functions", &functions.len()), ("number_of_libraries", &functions.libraries().len())],
-    );
     text.push_str(constant!(
+        "number_of_functions": 0,
+        "number_of_libraries": 0,
         "used_memory_vm_functions": 0,
         "used_memory_vm_total": 0,
         "used_memory_vm_total_human": "0B",

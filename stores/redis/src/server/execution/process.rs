@@ -227,10 +227,6 @@ impl Node {
             "evalsha" | "evalsha_ro" => {
                 args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
             }
-            "fcall" | "fcall_ro" => {
-                let found = args.get(1).and_then(|name| self.store.functions.find(name));
-                found.map(|(library, name)| library.functions[name].flags)
-            }
             _ => None,
         };
         declared.map_or(command.flags, |declared| declared.of_command(command.flags))
@@ -323,6 +319,6 @@ const LISTENERS: [&str; 9] = [
 /// The words of a browser that was led to send a web page's request to a node: nothing that follows them is executed.
 const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
 /// The commands that run scripts.
-const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
+const SCRIPTS: [&str; 4] = ["eval", "eval_ro", "evalsha", "evalsha_ro"];
 /// The commands that are not queued in a transaction.
 const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

@@ -1,6 +1,5 @@
 //! A row of the table of commands, and the search for one by its name.
 
-use super::functions;
 use crate::protocol::resp::Reply;
 use crate::server::catalogue::{self, flags};
 use crate::server::commands::{OnData, OnServer, unknown, unknown_subcommand, wrong_arity};
@@ -68,7 +67,7 @@ const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command 
 
 /// True for commands that change no data themselves, and may all the same have effects on replicas.
 const fn may_replicate(name: &str) -> bool {
-    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"fcall" | b"publish" | b"spublish" | b"pfcount")
+    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"publish" | b"spublish")
 }
 
 /// No name is longer than this.
@@ -172,7 +171,6 @@ impl Command {
     pub(crate) fn apply(&self, store: &mut Store, args: &[&[u8]]) {
         match self.run {
             Run::Data(run) if self.writes => drop(run(store, args)),
-            _ if self.name == "function" => drop(functions::change(store, args)),
             _ => {}
         }
     }

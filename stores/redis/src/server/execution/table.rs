@@ -3,7 +3,7 @@
 //! Names and arities are those of Redis 7.0.15 (`src/commands/*.json`), and of later versions for what only these have.
 
 use super::row::{Command, Table, about, read, serve, write};
-use super::{command, exec, functions, scripting};
+use super::{command, exec, scripting};
 use crate::server::commands::{
     acl, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
     hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication,
@@ -49,11 +49,8 @@ static ROWS: &[Command] = &[
     write("expireat", -3, expiry::expireat),
     read("expiretime", 2, expiry::expiretime),
     serve("failover", -1, replication::failover),
-    serve("fcall", -3, functions::fcall),
-    serve("fcall_ro", -3, functions::fcall_ro),
     write("flushall", -1, keys::flushall),
     write("flushdb", -1, keys::flushdb),
-    serve("function", -2, functions::function),
     read("get", 2, strings::get),
     write("getdel", 2, strings::getdel),
     write("getex", -2, strings::getex),

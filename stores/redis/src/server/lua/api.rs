@@ -5,7 +5,6 @@ use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
 use super::errors::{Refused, call_error, first_line, syntax_error, too_long};
-use super::library;
 use super::meter::spend;
 use super::task::{with_task, with_words};
 use crate::protocol::resp::{Protocol, Reply};
@@ -30,7 +29,6 @@ pub(super) fn define(lua: &Lua, natives: &Table) -> mlua::Result<()> {
     natives.raw_set("random", lua.create_function(random)?)?;
     natives.raw_set("randomseed", lua.create_function(randomseed)?)?;
     natives.raw_set("compile", lua.create_function(compile)?)?;
-    natives.raw_set("register_function", lua.create_function(library::register)?)?;
     Ok(())
 }
 

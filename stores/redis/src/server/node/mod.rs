@@ -50,6 +50,6 @@ pub(crate) use session::{Answers, Transaction, only_listens};
 pub(crate) use slot_task::{SlotRanges, SlotState, SlotTask};
 pub(crate) use slow::Slow;
 pub use state::Node;
-pub(crate) use state::{Busy, BusyFunction, Pause};
+pub(crate) use state::{Busy, Pause};
 pub(crate) use stats::Stats;
 pub(crate) use waiting::{acknowledged, synced};

@@ -9,7 +9,6 @@ use picklock_model::trace::What;
 use super::effects::{Change, Effects, Touch};
 use super::entry::{Entry, Kind, Slot, Thresholds};
 use super::fields::Fields;
-use super::functions::Functions;
 use super::policy::Policy;
 use super::random::Random;
 use super::value::Value;
@@ -45,8 +44,6 @@ pub struct Store {
     pub(super) databases: Box<[Entries; DATABASES]>,
     /// How many entries of all databases have an expiry.
     pub(super) volatile: usize,
-    /// The libraries of functions.
-    pub(crate) functions: Functions,
     /// The database of the command at hand, below [`DATABASES`].
     pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
@@ -393,7 +390,6 @@ impl Store {
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
-        self.functions = other.functions;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {
                 entry.encode(&self.thresholds);
