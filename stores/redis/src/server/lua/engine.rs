@@ -10,7 +10,9 @@ use mlua::{
 
 use super::admission::admit;
 use super::convert::{reply, text_field};
-use super::errors::{CHUNK, CallError, call_error, explain, first_line, is_counted, place, syntax_error, too_long};
+use super::errors::{
+    CHUNK, CallError, call_error, explain, first_line, is_counted, place, syntax_error, too_long,
+};
 use super::meter::{self, LOOK, Limit, MEMORY_MAX, kill};
 use super::task::{self, Commands};
 use super::{api, call, libs};
@@ -63,7 +65,6 @@ pub(crate) fn run(
         let (function, grows) = engine.compiled(script)?;
         let running = admit(script.flags, node, read_only)?;
         let selected = node.store.selected;
-        libs::json_options::reset();
         let limit = Limit { steps: node.config.patience(node.endless), is_over: node.config.watch_script() };
         task::begin(node, commands, running);
         engine.become_version(version);
@@ -128,7 +129,7 @@ impl Engine {
         natives.raw_set("place", lua.create_function(place)?)?;
         natives.raw_set("walk", lua.create_function(walk)?)?;
         api::define(&lua, &natives)?;
-        natives.raw_set("libraries", libs::all(&lua)?)?;
+        natives.raw_set("lacking", lua.create_sequence_from(libs::LACKING)?)?;
         natives.raw_set("strings", libs::strings(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
         let (globals, runner, with_one, with_two, say_version) = prelude.call((&natives,))?;
@@ -235,22 +236,8 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 /// True if a script may take more memory than a multiple of its own length: it repeats something, or reaches a library that makes
 /// values of others. It need not be exact: a script with such a word in a literal has a limit as well.
 fn grows(code: &[u8]) -> bool {
-    const WORDS: [&str; 14] = [
-        "..",
-        "while",
-        "for",
-        "repeat",
-        "function",
-        "load",
-        "string",
-        "table",
-        "_G",
-        "cjson",
-        "cmsgpack",
-        "struct",
-        ":",
-        "getmetatable",
-    ];
+    const WORDS: [&str; 11] =
+        ["..", "while", "for", "repeat", "function", "load", "string", "table", "_G", ":", "getmetatable"];
     WORDS.iter().any(|word| memchr::memmem::find(code, word.as_bytes()).is_some())
 }
 

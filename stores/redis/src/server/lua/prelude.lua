@@ -180,8 +180,9 @@ local globals = {
     _VERSION = _VERSION, coroutine = freeze(routines), math = freeze(numbers), redis = freeze(redis),
     string = freeze(string), table = freeze(tables),
 }
-for name, library in pairs(natives.libraries) do
-    globals[name] = freeze(library)
+-- Libraries that are not modelled: reading anything of one is refused with its name.
+for _, name in ipairs(natives.lacking) do
+    globals[name] = freeze(setmetatable({}, { __index = function() return natives.lacks(name) end }))
 end
 
 local environment = freeze(globals)
