@@ -281,34 +281,20 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin fcall fcall_ro \
-    function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember georadiusbymember_ro \
-    geosearch geosearchstore getbit hexpire hexpireat hexpiretime hgetdel hgetex hincrbyfloat hpersist hpexpire \
-    hpexpireat hpexpiretime hpttl hsetex httl incrbyfloat linsert lmove lmpop lpos lpushx lset ltrim module \
-    pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx script|debug sdiff sdiffstore setbit sinter \
-    sintercard sinterstore smismember smove sort sort_ro spop srandmember sunion sunionstore xack xadd \
-    xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff \
-    zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex \
-    zrangestore zrank zremrangebylex zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zunion \
-    zunionstore";
+    acl bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin fcall \
+    fcall_ro function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember \
+    georadiusbymember_ro geosearch geosearchstore getbit hexpire hexpireat hexpiretime hgetdel hgetex \
+    hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl hsetex httl incrbyfloat latency linsert lmove \
+    lmpop lolwut lpos lpushx lset ltrim memory module pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx \
+    script|debug sdiff sdiffstore setbit sinter sintercard sinterstore slowlog smismember smove sort sort_ro \
+    spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
+    xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore \
+    zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange \
+    zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
 pub(crate) const FACTS: &[Fact] = &[
-    fact("acl", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("acl|cat", -2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|deluser", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|dryrun", -4, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|genpass", -2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|getuser", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|list", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|load", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|log", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|save", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|setuser", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|users", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|whoami", 2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
     fact("append", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW insert|index 1|range 0 1 0"),
     fact("asking", 1, "fast", [0, 0, 0], "fast connection", "", ""),
     fact("auth", -2, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
@@ -429,29 +415,13 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("info", -1, "loading stale", [0, 0, 0], "slow dangerous", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("keys", 2, "readonly", [0, 0, 0], "keyspace read slow dangerous", "request_policy:all_shards nondeterministic_output_order", ""),
     fact("lastsave", 1, "loading stale fast", [0, 0, 0], "admin fast dangerous", "nondeterministic_output", ""),
-    fact("latency", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("latency|doctor", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|graph", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("latency|histogram", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|history", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|latest", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|reset", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("lcs", -3, "readonly", [1, 2, 1], "read string slow", "", "RO access|index 1|range 1 1 0"),
     fact("lindex", 3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("llen", 2, "readonly fast", [1, 1, 1], "read list fast", "", "RO|index 1|range 0 1 0"),
-    fact("lolwut", -1, "readonly fast", [0, 0, 0], "read fast", "", ""),
     fact("lpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
     fact("lpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("lrange", 4, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("lrem", 4, "write", [1, 1, 1], "write list slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("memory", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("memory|doctor", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("memory|malloc-stats", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|purge", 2, "", [0, 0, 0], "slow", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("memory|stats", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|usage", -3, "readonly", [2, 2, 1], "read slow", "", "RO|index 2|range 0 1 0"),
     fact("mget", -2, "readonly fast", [1, -1, 1], "read string fast", "request_policy:multi_shard", "RO access|index 1|range -1 1 0"),
     fact("migrate", -6, "write movablekeys", [3, 3, 1], "keyspace write slow dangerous", "nondeterministic_output", "RW access delete|index 3|range 0 1 0;RW access delete incomplete|keyword KEYS -2|range -1 1 0"),
     fact("monitor", 1, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
@@ -515,11 +485,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("shutdown", -1, "admin noscript loading stale no_multi allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("sismember", 3, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("slaveof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("slowlog", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("slowlog|get", -2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes nondeterministic_output", ""),
-    fact("slowlog|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("slowlog|len", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:agg_sum nondeterministic_output", ""),
-    fact("slowlog|reset", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("smembers", 2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
     fact("srem", -3, "write fast", [1, 1, 1], "write set fast", "", "RW delete|index 1|range 0 1 0"),

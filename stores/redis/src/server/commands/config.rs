@@ -145,8 +145,6 @@ impl Node {
             "replica-serve-stale-data" => config.replica_serve_stale_data = value == "yes",
             "min-replicas-to-write" => config.min_replicas = size(),
             "min-replicas-max-lag" => config.min_replicas_max_lag = number(),
-            "slowlog-log-slower-than" => config.slow_us = number(),
-            "slowlog-max-len" => config.slow_len = size(),
             "proto-max-bulk-len" => config.bulk_max = number(),
             "client-query-buffer-limit" => config.query_max = size(),
             "busy-reply-threshold" => config.busy_ms = u64::try_from(number()).unwrap_or(0),

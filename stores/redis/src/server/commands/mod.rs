@@ -3,7 +3,7 @@
 //! Error texts are those of Redis 7.0.15. A command is either about data and then also callable from scripts, or about
 //! the server or the connection.
 
-pub(crate) mod acl;
+pub(crate) mod auth;
 pub(crate) mod blocking;
 pub(crate) mod client;
 pub(crate) mod cluster;
@@ -28,7 +28,6 @@ pub(crate) mod ranges;
 pub(crate) mod replication;
 pub(crate) mod scan;
 pub(crate) mod sets;
-pub(crate) mod slowlog;
 pub(crate) mod sorted_ranges;
 pub(crate) mod sorted_sets;
 pub(crate) mod strings;

@@ -168,7 +168,6 @@ impl Node {
         if monitored && SCRIPTS.contains(&command.name) {
             self.show(id, false, args);
         }
-        let elapsed_us = self.store.elapsed_us;
         self.stats.commands += 1;
         self.stats.of(command.nth).done += 1;
         self.store.selected = self.session(id).database;
@@ -184,13 +183,6 @@ impl Node {
             (None, Run::Table(run)) => run(&TABLE, self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
-        let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
-        let least_us = self.config.slow_us;
-        if least_us >= 0 && micros >= least_us && !command.is(flags::SKIP_SLOWLOG) {
-            let session = self.sessions.get(&id).expect("a session is used only while it is connected");
-            let (at, most) = (self.store.now_ms() / 1000, self.config.slow_len);
-            self.slow.keep(session, at, micros, args, most);
-        }
         if !self.store.changes.is_empty() {
             self.digest_own_changes(false);
         }

@@ -5,9 +5,9 @@
 use super::row::{Command, Table, about, read, serve, write};
 use super::{command, exec, scripting};
 use crate::server::commands::{
-    acl, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
+    auth, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
     hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication,
-    scan, sets, slowlog, sorted_ranges, sorted_sets, strings, transactions,
+    scan, sets, sorted_ranges, sorted_sets, strings, transactions,
 };
 
 /// All commands.
@@ -15,10 +15,9 @@ pub(crate) static TABLE: Table = Table::new(ROWS);
 
 /// In alphabetical order.
 static ROWS: &[Command] = &[
-    serve("acl", -2, acl::acl),
     write("append", 3, ranges::append),
     serve("asking", 1, cluster::asking),
-    serve("auth", -2, acl::auth),
+    serve("auth", -2, auth::auth),
     serve("bgrewriteaof", 1, persistence::bgrewriteaof),
     serve("bgsave", -1, persistence::bgsave),
     serve("blpop", -3, blocking::blpop),
@@ -77,16 +76,13 @@ static ROWS: &[Command] = &[
     serve("info", -1, info::info),
     read("keys", 2, keys::keys),
     serve("lastsave", 1, persistence::lastsave),
-    serve("latency", -2, info::latency),
     read("lcs", -3, ranges::lcs),
     read("lindex", 3, list_elements::lindex),
     read("llen", 2, list_elements::llen),
-    read("lolwut", -1, info::lolwut),
     write("lpop", -2, lists::lpop),
     write("lpush", -3, lists::lpush),
     read("lrange", 4, list_elements::lrange),
     write("lrem", 4, list_elements::lrem),
-    serve("memory", -2, info::memory),
     read("mget", -2, strings::mget),
     serve("migrate", -6, cluster::migrate),
     serve("monitor", 1, client::monitor),
@@ -134,7 +130,6 @@ static ROWS: &[Command] = &[
     serve("shutdown", -1, persistence::shutdown),
     read("sismember", 3, sets::sismember),
     serve("slaveof", 3, replication::replicaof),
-    serve("slowlog", -2, slowlog::slowlog),
     read("smembers", 2, sets::smembers),
     serve("spublish", 3, pubsub::spublish),
     write("srem", -3, sets::srem),

@@ -16,7 +16,6 @@ use super::replication::{Replication, Upstream};
 use super::scripts::{Script, Sha};
 use super::session::Session;
 use super::slot_task::SlotTasks;
-use super::slow::SlowLog;
 use super::stats::Stats;
 use crate::protocol::resp::{Limits, Reply};
 use crate::server::cluster::{Act, Cluster};
@@ -83,7 +82,6 @@ pub struct Node {
     pub(crate) slot_tasks: Box<SlotTasks>,
     pub(crate) config: Box<Config>,
     pub(crate) stats: Box<Stats>,
-    pub(crate) slow: Box<SlowLog>,
 }
 
 /// A time in which commands are kept instead of executed.
