@@ -44,7 +44,6 @@ fn rule(words: &[Vec<u8>]) -> Rule {
         },
         b"CONFIG" if word(1) == b"GET" => Rule::Pairs,
         b"PUBSUB" if word(1).ends_with(b"CHANNELS") => Rule::Unordered,
-        b"DEBUG" if matches!(word(1).as_slice(), b"HELP" | b"JMAP" | b"OBJECT") => Rule::Kind,
         _ => Rule::Exact,
     }
 }
