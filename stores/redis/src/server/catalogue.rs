@@ -284,13 +284,13 @@ const LACKING: &str = "\
     acl bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin fcall \
     fcall_ro function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember \
     georadiusbymember_ro geosearch geosearchstore getbit hexpire hexpireat hexpiretime hgetdel hgetex \
-    hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl hsetex httl incrbyfloat latency linsert lmove \
-    lmpop lolwut lpos lpushx lset ltrim memory module pfadd pfcount pfdebug pfmerge pfselftest rpoplpush rpushx \
-    script|debug sdiff sdiffstore setbit sinter sintercard sinterstore slowlog smismember smove sort sort_ro \
-    spop srandmember sunion sunionstore xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread \
-    xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore \
-    zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange \
-    zrevrangebylex zrevrangebyscore zrevrank zunion zunionstore";
+    hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl hscan hsetex httl incrbyfloat latency linsert \
+    lmove lmpop lolwut lpos lpushx lset ltrim memory module object pfadd pfcount pfdebug pfmerge pfselftest \
+    randomkey rpoplpush rpushx scan script|debug sdiff sdiffstore setbit sinter sintercard sinterstore slowlog \
+    smismember smove sort sort_ro spop srandmember sscan sunion sunionstore xack xadd xautoclaim xclaim xdel \
+    xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard \
+    zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
+    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
@@ -405,7 +405,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("hmget", -3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hmset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hrandfield", -2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
-    fact("hscan", -3, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("hset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hsetnx", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW insert|index 1|range 0 1 0"),
     fact("hstrlen", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
@@ -429,12 +428,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("mset", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:all_succeeded", "OW update|index 1|range -1 2 0"),
     fact("msetnx", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:agg_min", "OW insert|index 1|range -1 2 0"),
     fact("multi", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
-    fact("object", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("object|encoding", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|freq", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|help", 2, "loading stale", [0, 0, 0], "keyspace slow", "", ""),
-    fact("object|idletime", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|refcount", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
     fact("persist", 2, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
@@ -454,7 +447,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("pubsub|shardnumsub", -2, "pubsub loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("punsubscribe", -1, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("quit", -1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
-    fact("randomkey", 1, "readonly", [0, 0, 0], "keyspace read slow", "request_policy:all_shards nondeterministic_output", ""),
     fact("readonly", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("readwrite", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("rename", 3, "write", [1, 2, 1], "keyspace write slow", "", "RW access delete|index 1|range 0 1 0;OW update|index 2|range 0 1 0"),
@@ -469,7 +461,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("rpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("sadd", -3, "write denyoom fast", [1, 1, 1], "write set fast", "", "RW insert|index 1|range 0 1 0"),
     fact("save", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("scan", -2, "readonly", [0, 0, 0], "keyspace read slow", "nondeterministic_output request_policy:special", ""),
     fact("scard", 2, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("script", -2, "", [0, 0, 0], "slow", "", ""),
     fact("script|exists", -3, "noscript", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:agg_logical_and", ""),
@@ -488,7 +479,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("smembers", 2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
     fact("srem", -3, "write fast", [1, 1, 1], "write set fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("sscan", -3, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("ssubscribe", -2, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
     fact("strlen", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO|index 1|range 0 1 0"),
     fact("subscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
@@ -514,7 +504,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("zrangebyscore", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
     fact("zrem", -3, "write fast", [1, 1, 1], "write sortedset fast", "", "RW delete|index 1|range 0 1 0"),
     fact("zremrangebyscore", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("zscan", -3, "readonly", [1, 1, 1], "read sortedset slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("zscore", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
 ];
 

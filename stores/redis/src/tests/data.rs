@@ -100,30 +100,6 @@ fn databases_are_apart_until_keys_move() {
 }
 
 #[test]
-fn collections_outgrow_their_compact_encoding_for_good() {
-    let mut bench = Bench::new();
-    let long = "x".repeat(65);
-    bench.check(&[
-        ("SET s 12", "+OK|"),
-        ("OBJECT ENCODING s", "$3|int|"),
-        ("APPEND s 3", ":3|"),
-        ("OBJECT ENCODING s", "$3|raw|"),
-        ("SADD e 1 2", ":2|"),
-        ("OBJECT ENCODING e", "$6|intset|"),
-        ("SADD e a", ":1|"),
-        ("SREM e a", ":1|"),
-        ("OBJECT ENCODING e", "$9|hashtable|"),
-        ("ZADD z 1 a", ":1|"),
-        ("OBJECT ENCODING z", "$8|listpack|"),
-        ("RPUSH l a", ":1|"),
-        ("OBJECT ENCODING l", "$9|quicklist|"),
-        (&format!("HSET h f {long}"), ":1|"),
-        ("HSET h f short", ":0|"),
-        ("OBJECT ENCODING h", "$9|hashtable|"),
-    ]);
-}
-
-#[test]
 fn replies_have_the_shapes_of_their_protocol() {
     let mut bench = Bench::new();
     bench.run("ZADD z 1.5 a 2 b");

@@ -157,11 +157,6 @@ impl Node {
             }
             "protected-mode" => config.protected = value == "yes",
             "maxclients" => config.clients_max = size(),
-            "hash-max-listpack-entries" => self.store.thresholds.hash.0 = size(),
-            "hash-max-listpack-value" => self.store.thresholds.hash.1 = size(),
-            "zset-max-listpack-entries" => self.store.thresholds.sorted_set.0 = size(),
-            "zset-max-listpack-value" => self.store.thresholds.sorted_set.1 = size(),
-            "set-max-intset-entries" => self.store.thresholds.integers = size(),
             _ => {}
         }
         self.replication.configure(name, &value);

@@ -28,7 +28,7 @@ fn add(store: &mut Store, args: &[&[u8]], by: i64) -> Result<Reply, Reply> {
         None => 0,
     };
     let sum = value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?;
-    store.make::<Vec<u8>>(key)?.replace(digits(sum), true);
+    *store.make::<Vec<u8>>(key)? = digits(sum);
     store.changed(b'$', "incrby", key);
     store.propagate(args);
     Ok(Reply::Integer(sum))

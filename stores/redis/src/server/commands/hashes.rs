@@ -20,19 +20,22 @@ pub(crate) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
-    let mut hash = store.make::<Fields>(args[1])?;
-    let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
+    let hash = store.make::<Fields>(args[1])?;
+    let new = args[2..]
+        .chunks_exact(2)
+        .filter(|pair| hash.insert(pair[0].to_vec(), pair[1].to_vec()).is_none())
+        .count();
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(new)
 }
 
 pub(crate) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let mut hash = store.make::<Fields>(args[1])?;
-    if hash.value.contains_key(args[2]) {
+    let hash = store.make::<Fields>(args[1])?;
+    if hash.contains_key(args[2]) {
         return Ok(Reply::Integer(0));
     }
-    hash.set(args[2], args[3]);
+    hash.insert(args[2].to_vec(), args[3].to_vec());
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(1))
@@ -84,7 +87,7 @@ pub(crate) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 
 pub(crate) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let removed = args[2..].iter().filter(|field| hash.value.remove(field).is_some()).count();
+    let removed = args[2..].iter().filter(|field| hash.remove(field).is_some()).count();
     if removed > 0 {
         store.changed(b'h', "hdel", args[1]);
         store.tidy::<Fields>(args[1]);
@@ -95,15 +98,15 @@ pub(crate) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(crate) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let by = number(args[3])?;
-    let mut hash = store.make::<Fields>(args[1])?;
-    let sum = match hash.value.get(args[2]) {
+    let hash = store.make::<Fields>(args[1])?;
+    let sum = match hash.get(args[2]) {
         Some(text) => {
             let value = resp::integer(text).ok_or(Reply::error("ERR hash value is not an integer"))?;
             value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?
         }
         None => by,
     };
-    hash.set(args[2], &digits(sum));
+    hash.insert(args[2].to_vec(), digits(sum));
     store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))

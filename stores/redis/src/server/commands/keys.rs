@@ -5,9 +5,6 @@ use crate::protocol::resp::{self, Reply};
 use crate::server::glob;
 use crate::server::store::{DATABASES, Store, Value};
 
-/// Numbers below this are one object for all keys that hold them.
-const SHARED_INTEGERS: i64 = 10_000;
-
 /// Deletes a key. True if it was there.
 pub(crate) fn delete(store: &mut Store, key: &[u8]) -> bool {
     let removed = store.remove(key);
@@ -73,16 +70,6 @@ pub(crate) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     store.clear_selected();
     store.propagate(args);
     Ok(Reply::OK)
-}
-
-pub(crate) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
-    store.expire_dead_here();
-    let len = store.live_keys().count();
-    if len == 0 {
-        return Ok(Reply::Nil);
-    }
-    let at = store.random_below(len);
-    Ok(store.live_keys().nth(at).map_or(Reply::Nil, |(key, _)| Reply::Bulk(key.to_vec())))
 }
 
 pub(crate) fn keys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
@@ -199,66 +186,4 @@ pub(crate) fn swapdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
     store.swap_databases(a, b);
     store.propagate(args);
     Ok(Reply::OK)
-}
-
-const OBJECT_HELP: [&str; 15] = [
-    "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-    "ENCODING <key>",
-    "    Return the kind of internal representation used in order to store the value",
-    "    associated with a <key>.",
-    "FREQ <key>",
-    "    Return the access frequency index of the <key>. The returned integer is",
-    "    proportional to the logarithm of the recent access frequency of the key.",
-    "IDLETIME <key>",
-    "    Return the idle time of the <key>, that is the approximated number of",
-    "    seconds elapsed since the last access to the key.",
-    "REFCOUNT <key>",
-    "    Return the number of references of the value associated with the specified",
-    "    <key>.",
-    "HELP",
-    "    Prints this help.",
-];
-
-pub(crate) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let subcommands = ["ENCODING", "REFCOUNT", "IDLETIME", "FREQ"];
-    if args[1].eq_ignore_ascii_case(b"HELP") {
-        if args.len() != 2 {
-            return Err(wrong_arity("object|help"));
-        }
-        return Ok(Reply::Array(OBJECT_HELP.iter().map(|line| Reply::Status((*line).into())).collect()));
-    }
-    let named = subcommands.iter().find(|name| args[1].eq_ignore_ascii_case(name.as_bytes()));
-    let Some(name) = named else { return Err(unknown_subcommand("OBJECT", args[1])) };
-    if args.len() != 3 {
-        return Err(wrong_arity(&format!("object|{}", name.to_lowercase())));
-    }
-    let Some(entry) = store.inspect(args[2]).cloned() else { return Ok(Reply::Nil) };
-    let lfu = store.policy.is_lfu();
-    Ok(match *name {
-        "ENCODING" => Reply::text(entry.encoding()),
-        "REFCOUNT" => match &entry.value {
-            Value::String(bytes) if entry.encoding() == "int" && is_shared(bytes) => {
-                Reply::Integer(i64::from(i32::MAX))
-            }
-            _ => Reply::Integer(1),
-        },
-        "IDLETIME" if lfu => {
-            return Err(Reply::error(
-                "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching \
-                 between policies at runtime LRU and LFU data will take some time to adjust.",
-            ));
-        }
-        "IDLETIME" => Reply::Integer(store.idle_seconds(&entry)),
-        _ if lfu => Reply::Integer(i64::from(store.frequency_of(&entry))),
-        _ => {
-            return Err(Reply::error(
-                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
-                 switching between policies at runtime LRU and LFU data will take some time to adjust.",
-            ));
-        }
-    })
-}
-
-fn is_shared(bytes: &[u8]) -> bool {
-    resp::integer(bytes).is_some_and(|number| (0..SHARED_INTEGERS).contains(&number))
 }

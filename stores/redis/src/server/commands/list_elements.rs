@@ -34,8 +34,8 @@ pub(crate) fn lrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let asked = number(args[2])?;
     let Some(list) = store.edit::<List>(args[1])? else { return Ok(Reply::Integer(0)) };
     let most = if asked == 0 { u64::MAX } else { asked.unsigned_abs() };
-    let fits = |at: &usize| list.value[*at] == args[3];
-    let places = 0..list.value.len();
+    let fits = |at: &usize| list[*at] == args[3];
+    let places = 0..list.len();
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut gone: Vec<usize> = if asked < 0 {
         places.rev().filter(fits).take(most).collect()
@@ -44,7 +44,7 @@ pub(crate) fn lrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     };
     gone.sort_unstable();
     let mut at = 0;
-    list.value.retain(|_| {
+    list.retain(|_| {
         at += 1;
         gone.binary_search(&(at - 1)).is_err()
     });

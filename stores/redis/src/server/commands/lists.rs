@@ -25,7 +25,7 @@ pub(crate) fn rpush(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 fn push(store: &mut Store, args: &[&[u8]], end: End) -> Result<Reply, Reply> {
-    let list = store.make::<List>(args[1])?.value;
+    let list = store.make::<List>(args[1])?;
     for element in &args[2..] {
         add(list, end, element.to_vec());
     }
@@ -52,7 +52,7 @@ fn take(list: &mut List, end: End) -> Option<Vec<u8>> {
 /// Takes up to `most` elements from a list; the effect is the caller's. `None` if there is no list.
 fn pop_quietly(store: &mut Store, key: &[u8], end: End, most: usize) -> Result<Option<Vec<Vec<u8>>>, Reply> {
     let Some(list) = store.edit::<List>(key)? else { return Ok(None) };
-    let taken: Vec<Vec<u8>> = (0..most.min(list.value.len())).map_while(|_| take(list.value, end)).collect();
+    let taken: Vec<Vec<u8>> = (0..most.min(list.len())).map_while(|_| take(list, end)).collect();
     if !taken.is_empty() {
         store.changed(b'l', if end == End::Left { "lpop" } else { "rpop" }, key);
         store.tidy::<List>(key);

@@ -26,7 +26,6 @@ pub(crate) mod persistence;
 pub(crate) mod pubsub;
 pub(crate) mod ranges;
 pub(crate) mod replication;
-pub(crate) mod scan;
 pub(crate) mod sets;
 pub(crate) mod sorted_ranges;
 pub(crate) mod sorted_sets;

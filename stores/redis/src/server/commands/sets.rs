@@ -5,8 +5,8 @@ use crate::protocol::resp::Reply;
 use crate::server::store::{Members, Store};
 
 pub(crate) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let mut set = store.make::<Members>(args[1])?;
-    let added = args[2..].iter().filter(|member| set.add(member)).count();
+    let set = store.make::<Members>(args[1])?;
+    let added = args[2..].iter().filter(|member| set.insert(member.to_vec())).count();
     if added > 0 {
         store.changed(b's', "sadd", args[1]);
         store.propagate(args);
@@ -16,7 +16,7 @@ pub(crate) fn sadd(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(crate) fn srem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(set) = store.edit::<Members>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let removed = args[2..].iter().filter(|member| set.value.remove(**member)).count();
+    let removed = args[2..].iter().filter(|member| set.remove(**member)).count();
     if removed > 0 {
         store.changed(b's', "srem", args[1]);
         store.tidy::<Members>(args[1]);

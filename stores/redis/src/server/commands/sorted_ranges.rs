@@ -95,9 +95,9 @@ pub(crate) fn zcount(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> 
 pub(crate) fn zremrangebyscore(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let bounds = bounds(args[2], args[3])?;
     let Some(set) = store.edit::<SortedSet>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let gone = between(set.value, bounds);
+    let gone = between(set, bounds);
     for (member, _) in &gone {
-        set.value.remove(member);
+        set.remove(member);
     }
     if !gone.is_empty() {
         store.changed(b'z', "zremrangebyscore", args[1]);

@@ -74,15 +74,15 @@ fn add(store: &mut Store, args: &[&[u8]], options: Options, pairs: &[&[u8]]) -> 
     if options.only_old && store.found::<SortedSet>(key)?.is_none() {
         return Ok(if options.increment { Reply::Nil } else { Reply::Integer(0) });
     }
-    let mut set = store.make::<SortedSet>(key)?;
+    let set = store.make::<SortedSet>(key)?;
     let (mut added, mut updated) = (0, 0);
     let mut last = None;
     for (pair, score) in pairs.chunks_exact(2).zip(scores) {
         let member = pair[1];
-        match set.value.score(member) {
+        match set.score(member) {
             None if options.only_old => {}
             None => {
-                set.set(member, score);
+                set.insert(member, score);
                 added += 1;
                 last = Some(score);
             }
@@ -96,7 +96,7 @@ fn add(store: &mut Store, args: &[&[u8]], options: Options, pairs: &[&[u8]]) -> 
                     continue;
                 }
                 if score != old {
-                    set.set(member, score);
+                    set.insert(member, score);
                     updated += 1;
                 }
                 last = Some(score);
@@ -116,7 +116,7 @@ fn add(store: &mut Store, args: &[&[u8]], options: Options, pairs: &[&[u8]]) -> 
 
 pub(crate) fn zrem(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(set) = store.edit::<SortedSet>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let removed = args[2..].iter().filter(|member| set.value.remove(member).is_some()).count();
+    let removed = args[2..].iter().filter(|member| set.remove(member).is_some()).count();
     if removed > 0 {
         store.changed(b'z', "zrem", args[1]);
         store.tidy::<SortedSet>(args[1]);

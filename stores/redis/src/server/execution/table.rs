@@ -7,7 +7,7 @@ use super::{command, exec, scripting};
 use crate::server::commands::{
     auth, blocking, client, cluster, conditions, config, connection, counters, debug, expiry,
     hashes, info, keys, list_elements, lists, payload, persistence, pubsub, ranges, replication,
-    scan, sets, sorted_ranges, sorted_sets, strings, transactions,
+    sets, sorted_ranges, sorted_sets, strings, transactions,
 };
 
 /// All commands.
@@ -66,7 +66,6 @@ static ROWS: &[Command] = &[
     read("hmget", -3, hashes::hmget),
     write("hmset", -4, hashes::hmset),
     read("hrandfield", -2, hashes::hrandfield),
-    read("hscan", -3, scan::hscan),
     write("hset", -4, hashes::hset),
     write("hsetnx", 4, hashes::hsetnx),
     read("hstrlen", 3, hashes::hstrlen),
@@ -90,7 +89,6 @@ static ROWS: &[Command] = &[
     write("mset", -3, strings::mset),
     write("msetnx", -3, strings::msetnx),
     serve("multi", 1, transactions::multi),
-    read("object", -2, keys::object),
     write("persist", 2, expiry::persist),
     write("pexpire", -3, expiry::pexpire),
     write("pexpireat", -3, expiry::pexpireat),
@@ -104,7 +102,6 @@ static ROWS: &[Command] = &[
     serve("pubsub", -2, pubsub::pubsub),
     serve("punsubscribe", -1, pubsub::punsubscribe),
     serve("quit", -1, connection::quit),
-    read("randomkey", 1, keys::randomkey),
     serve("readonly", 1, cluster::readonly),
     serve("readwrite", 1, cluster::readwrite),
     write("rename", 3, keys::rename),
@@ -119,7 +116,6 @@ static ROWS: &[Command] = &[
     write("rpush", -3, lists::rpush),
     write("sadd", -3, sets::sadd),
     serve("save", 1, persistence::save),
-    read("scan", -2, scan::scan),
     read("scard", 2, sets::scard),
     serve("script", -2, scripting::script),
     serve("select", 2, connection::select),
@@ -133,7 +129,6 @@ static ROWS: &[Command] = &[
     read("smembers", 2, sets::smembers),
     serve("spublish", 3, pubsub::spublish),
     write("srem", -3, sets::srem),
-    read("sscan", -3, scan::sscan),
     serve("ssubscribe", -2, pubsub::ssubscribe),
     read("strlen", 2, strings::strlen),
     serve("subscribe", -2, pubsub::subscribe),
@@ -159,7 +154,6 @@ static ROWS: &[Command] = &[
     read("zrangebyscore", -4, sorted_ranges::zrangebyscore),
     write("zrem", -3, sorted_sets::zrem),
     write("zremrangebyscore", 4, sorted_ranges::zremrangebyscore),
-    read("zscan", -3, scan::zscan),
     read("zscore", 3, sorted_sets::zscore),
 ];
 

@@ -7,7 +7,7 @@ use picklock_model::time::WallTime;
 use picklock_model::trace::What;
 
 use super::effects::{Change, Effects, Touch};
-use super::entry::{Entry, Kind, Slot, Thresholds};
+use super::entry::{Entry, Kind};
 use super::fields::Fields;
 use super::policy::Policy;
 use super::random::Random;
@@ -63,8 +63,6 @@ pub struct Store {
     pub version: Version,
     /// The policy of eviction when memory is short; it also decides what is kept of a key's use.
     pub policy: Policy,
-    /// How big what is encoded compactly may be.
-    pub thresholds: Thresholds,
     /// The counters of keys for INFO.
     pub counts: Counts,
     /// Where the sequence of random choices is.
@@ -159,16 +157,6 @@ impl Store {
         if self.read_live(key) { self.current().get(key) } else { None }
     }
 
-    /// The live entry of a key that an operator asks about: nobody is notified, and nothing is counted.
-    pub fn inspect(&mut self, key: &[u8]) -> Option<&Entry> {
-        if self.live(key) { self.current().get(key) } else { None }
-    }
-
-    /// The entry of a key, dead or not, that a test asks about.
-    pub fn kept(&self, key: &[u8]) -> Option<&Entry> {
-        self.current().get(key)
-    }
-
     /// The live entry of a key that a command is about to write.
     pub fn find(&mut self, key: &[u8]) -> Option<&Entry> {
         if !self.live(key) {
@@ -204,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// The reply to give when the key holds another type.
-    pub fn edit<T: Kind>(&mut self, key: &[u8]) -> Result<Option<Slot<'_, T>>, Reply> {
+    pub fn edit<T: Kind>(&mut self, key: &[u8]) -> Result<Option<&mut T>, Reply> {
         if !self.live(key) {
             return Ok(None);
         }
@@ -215,18 +203,17 @@ impl Store {
     ///
     /// # Errors
     /// The reply to give when the key holds another type.
-    pub fn make<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+    pub fn make<T: Kind>(&mut self, key: &[u8]) -> Result<&mut T, Reply> {
         if !self.live(key) {
             self.put(key, Entry::new(T::empty(), None, T::RECORD));
         }
         self.slot(key)
     }
 
-    fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+    fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<&mut T, Reply> {
         self.use_key(key);
         let entry = self.databases[self.selected].get_mut(key).ok_or(WRONG_TYPE)?;
-        let value = T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)?;
-        Ok(Slot { value, form: &mut entry.form, thresholds: &self.thresholds })
+        T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)
     }
 
     /// Deletes a collection that has become empty. True if it had.
@@ -263,9 +250,7 @@ impl Store {
 
     /// Sets a key to a value that was just made, replacing whatever it held.
     pub fn create(&mut self, key: &[u8], value: Value, expires: Option<i64>, record: bool) {
-        let mut entry = Entry::new(value, expires, record);
-        entry.encode(&self.thresholds);
-        self.put(key, entry);
+        self.put(key, Entry::new(value, expires, record));
     }
 
     /// Sets a key, replacing whatever it held. A record stays one.
@@ -392,7 +377,6 @@ impl Store {
         self.volatile = other.volatile;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {
-                entry.encode(&self.thresholds);
                 entry.record |= old.get(key).is_some_and(|old| old.record && old.value == entry.value);
             }
         }

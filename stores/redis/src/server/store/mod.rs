@@ -29,7 +29,7 @@ mod value;
 pub(crate) use dataset::database;
 pub use dataset::{Access, Counts, DATABASES, Store, WRONG_TYPE};
 pub use effects::{Change, Effects, Part, Touch};
-pub use entry::{Entry, Kind, Slot, Thresholds};
+pub use entry::{Entry, Kind};
 pub use evict::BASE_MEMORY;
 pub use fields::Fields;
 pub use policy::Policy;
