@@ -21,10 +21,10 @@ enum Rule {
 fn rule(words: &[Vec<u8>]) -> Rule {
     let word = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     match word(0).as_slice() {
-        b"KEYS" | b"SMEMBERS" | b"HKEYS" | b"HVALS" => Rule::Unordered,
+        b"KEYS" | b"SMEMBERS" | b"HKEYS" => Rule::Unordered,
         b"HGETALL" => Rule::Pairs,
-        b"TTL" | b"PTTL" | b"EXPIRETIME" | b"PEXPIRETIME" => Rule::Near,
-        b"HRANDFIELD" | b"TIME" => Rule::Shape,
+        b"TTL" | b"PTTL" | b"PEXPIRETIME" => Rule::Near,
+        b"TIME" => Rule::Shape,
         b"INFO" | b"LASTSAVE" | b"ROLE" | b"HELLO" => Rule::Kind,
         b"CLIENT" if matches!(word(1).as_slice(), b"ID" | b"INFO" | b"LIST") => Rule::Kind,
         b"COMMAND" => match word(1).as_slice() {

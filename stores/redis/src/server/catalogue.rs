@@ -281,21 +281,22 @@ const SINCE: [(&str, Knows); 20] = [
 
 /// The commands of Redis that the node does not have, and subcommands of commands that it has.
 const LACKING: &str = "\
-    acl bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin fcall \
-    fcall_ro function geoadd geodist geohash geopos georadius georadius_ro georadiusbymember \
-    georadiusbymember_ro geosearch geosearchstore getbit hexpire hexpireat hexpiretime hgetdel hgetex \
-    hincrbyfloat hpersist hpexpire hpexpireat hpexpiretime hpttl hscan hsetex httl incrbyfloat latency linsert \
-    lmove lmpop lolwut lpos lpushx lset ltrim memory module object pfadd pfcount pfdebug pfmerge pfselftest \
-    randomkey rpoplpush rpushx scan script|debug sdiff sdiffstore setbit sinter sintercard sinterstore slowlog \
-    smismember smove sort sort_ro spop srandmember sscan sunion sunionstore xack xadd xautoclaim xclaim xdel \
-    xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim zdiff zdiffstore zinter zintercard \
-    zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember zrangebylex zrangestore zrank zremrangebylex \
-    zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan zunion zunionstore";
+    acl append bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin copy \
+    digest expiretime fcall fcall_ro function geoadd geodist geohash geopos georadius georadius_ro \
+    georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit getdel getex hexpire \
+    hexpireat hexpiretime hgetdel hgetex hincrbyfloat hmget hpersist hpexpire hpexpireat hpexpiretime hpttl \
+    hrandfield hscan hsetex hstrlen httl hvals incrbyfloat latency lcs linsert lmove lmpop lolwut lpos lpushx \
+    lset ltrim memory module move msetnx object pfadd pfcount pfdebug pfmerge pfselftest randomkey rename \
+    renamenx rpoplpush rpushx scan script|debug sdiff sdiffstore setbit setrange sinter sintercard sinterstore \
+    slowlog smismember smove sort sort_ro spop srandmember sscan strlen substr sunion sunionstore swapdb touch \
+    xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim \
+    zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember \
+    zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore \
+    zrevrank zscan zunion zunionstore";
 
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
 pub(crate) const FACTS: &[Fact] = &[
-    fact("append", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW insert|index 1|range 0 1 0"),
     fact("asking", 1, "fast", [0, 0, 0], "fast connection", "", ""),
     fact("auth", -2, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("bgrewriteaof", 1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
@@ -365,7 +366,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("config|resetstat", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("config|rewrite", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("config|set", -4, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
-    fact("copy", -3, "write denyoom", [1, 2, 1], "keyspace write slow", "", "RO access|index 1|range 0 1 0;OW update|index 2|range 0 1 0"),
     fact("dbsize", 1, "readonly fast", [0, 0, 0], "keyspace read fast", "request_policy:all_shards response_policy:agg_sum", ""),
     fact("debug", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("decr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
@@ -373,7 +373,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("del", -2, "write", [1, -1, 1], "keyspace write slow", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),
     fact("delex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW delete variable_flags|index 1|range 0 1 0"),
     fact("delifeq", 3, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("digest", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("discard", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("dump", 2, "readonly", [1, 1, 1], "keyspace read slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("echo", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
@@ -385,13 +384,10 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("exists", -2, "readonly fast", [1, -1, 1], "keyspace read fast", "request_policy:multi_shard response_policy:agg_sum", "RO|index 1|range -1 1 0"),
     fact("expire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("expireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
-    fact("expiretime", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO access|index 1|range 0 1 0"),
     fact("failover", -1, "admin noscript stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("flushall", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("flushdb", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("get", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
-    fact("getdel", 2, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("getex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("getrange", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
     fact("getset", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hdel", -3, "write fast", [1, 1, 1], "write hash fast", "", "RW delete|index 1|range 0 1 0"),
@@ -402,19 +398,14 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("hincrby", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hkeys", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("hlen", 2, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("hmget", -3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hmset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hrandfield", -2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("hset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hsetnx", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("hstrlen", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("hvals", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("incr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("incrby", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("info", -1, "loading stale", [0, 0, 0], "slow dangerous", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("keys", 2, "readonly", [0, 0, 0], "keyspace read slow dangerous", "request_policy:all_shards nondeterministic_output_order", ""),
     fact("lastsave", 1, "loading stale fast", [0, 0, 0], "admin fast dangerous", "nondeterministic_output", ""),
-    fact("lcs", -3, "readonly", [1, 2, 1], "read string slow", "", "RO access|index 1|range 1 1 0"),
     fact("lindex", 3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("llen", 2, "readonly fast", [1, 1, 1], "read list fast", "", "RO|index 1|range 0 1 0"),
     fact("lpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
@@ -424,9 +415,7 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("mget", -2, "readonly fast", [1, -1, 1], "read string fast", "request_policy:multi_shard", "RO access|index 1|range -1 1 0"),
     fact("migrate", -6, "write movablekeys", [3, 3, 1], "keyspace write slow dangerous", "nondeterministic_output", "RW access delete|index 3|range 0 1 0;RW access delete incomplete|keyword KEYS -2|range -1 1 0"),
     fact("monitor", 1, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("move", 3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW access update|index 1|range 0 1 0"),
     fact("mset", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:all_succeeded", "OW update|index 1|range -1 2 0"),
-    fact("msetnx", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:agg_min", "OW insert|index 1|range -1 2 0"),
     fact("multi", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("persist", 2, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
@@ -449,8 +438,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("quit", -1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("readonly", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("readwrite", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
-    fact("rename", 3, "write", [1, 2, 1], "keyspace write slow", "", "RW access delete|index 1|range 0 1 0;OW update|index 2|range 0 1 0"),
-    fact("renamenx", 3, "write fast", [1, 2, 1], "keyspace write fast", "", "RW access delete|index 1|range 0 1 0;OW insert|index 2|range 0 1 0"),
     fact("replconf", -1, "admin noscript loading stale allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("replicaof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("reset", 1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
@@ -472,7 +459,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("set", -3, "write denyoom", [1, 1, 1], "write string slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
     fact("setex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("setnx", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "OW insert|index 1|range 0 1 0"),
-    fact("setrange", 4, "write denyoom", [1, 1, 1], "write string slow", "", "RW update|index 1|range 0 1 0"),
     fact("shutdown", -1, "admin noscript loading stale no_multi allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("sismember", 3, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("slaveof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
@@ -480,14 +466,10 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
     fact("srem", -3, "write fast", [1, 1, 1], "write set fast", "", "RW delete|index 1|range 0 1 0"),
     fact("ssubscribe", -2, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
-    fact("strlen", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO|index 1|range 0 1 0"),
     fact("subscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
-    fact("substr", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
     fact("sunsubscribe", -1, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
-    fact("swapdb", 3, "write fast", [0, 0, 0], "keyspace write fast dangerous", "", ""),
     fact("sync", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("time", 1, "loading stale fast", [0, 0, 0], "fast", "nondeterministic_output", ""),
-    fact("touch", -2, "readonly fast", [1, -1, 1], "keyspace read fast", "request_policy:multi_shard response_policy:agg_sum", "RO|index 1|range -1 1 0"),
     fact("ttl", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("type", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO|index 1|range 0 1 0"),
     fact("unlink", -2, "write fast", [1, -1, 1], "keyspace write fast", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),

@@ -1,7 +1,6 @@
 //! Hashes (Redis 7.0 `t_hash.c`).
 
-use super::numbers::Sample;
-use super::{SYNTAX, count, digits, number, wrong_arity};
+use super::{count, digits, number, wrong_arity};
 use crate::protocol::resp::{self, Reply};
 use crate::server::store::{Fields, Store};
 
@@ -49,11 +48,6 @@ pub(crate) fn hget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(value(store.hash(args[1])?, args[2]))
 }
 
-pub(crate) fn hmget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let hash = store.hash(args[1])?;
-    Ok(Reply::Array(args[2..].iter().map(|field| value(hash, field)).collect()))
-}
-
 pub(crate) fn hexists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let exists = store.hash(args[1])?.is_some_and(|fields| fields.contains_key(args[2]));
     Ok(Reply::Integer(i64::from(exists)))
@@ -63,18 +57,9 @@ pub(crate) fn hlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.hash(args[1])?.map_or(0, |fields| fields.len())))
 }
 
-pub(crate) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(count(store.hash(args[1])?.and_then(|fields| fields.get(args[2])).map_or(0, Vec::len)))
-}
-
 pub(crate) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(field, _)| Reply::Bulk(field.clone())).collect()))
-}
-
-pub(crate) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
-    Ok(Reply::Array(fields.map(|(_, value)| Reply::Bulk(value.clone())).collect()))
 }
 
 fn pair((field, value): (&Vec<u8>, &Vec<u8>)) -> (Reply, Reply) {
@@ -110,30 +95,4 @@ pub(crate) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))
-}
-
-pub(crate) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let Some(asked) = args.get(2) else {
-        let len = store.hash(args[1])?.map_or(0, |fields| fields.len());
-        let at = store.random_below(len);
-        let field = store.hash(args[1])?.and_then(|fields| fields.keys().nth(at));
-        return Ok(field.cloned().map_or(Reply::Nil, Reply::Bulk));
-    };
-    let values = args.len() > 3;
-    let asked = Sample::parse(asked, false)?;
-    if args.len() > 4 || values && !args[3].eq_ignore_ascii_case(b"WITHVALUES") {
-        return Err(SYNTAX);
-    }
-    let asked = if values { Sample::parse(args[2], true)? } else { asked };
-    let fields: Vec<(Vec<u8>, Vec<u8>)> = match store.hash(args[1])? {
-        Some(fields) => fields.iter().map(|(field, value)| (field.clone(), value.clone())).collect(),
-        None => Vec::new(),
-    };
-    let chosen = asked.draw(store, fields.len());
-    let chosen = chosen.into_iter().map(|at| (&fields[at].0, &fields[at].1));
-    Ok(if values {
-        Reply::Pairs(chosen.map(pair).collect())
-    } else {
-        Reply::Array(chosen.map(|(field, _)| Reply::Bulk(field.clone())).collect())
-    })
 }

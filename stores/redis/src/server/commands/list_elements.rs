@@ -1,6 +1,6 @@
 //! Lists: their elements by place and by value (Redis 7.0 `t_list.c`).
 
-use super::ranges::span;
+use super::numbers::span;
 use super::{count, number};
 use crate::protocol::resp::Reply;
 use crate::server::store::{List, Store};

@@ -24,7 +24,6 @@ pub(crate) mod parameters;
 pub(crate) mod payload;
 pub(crate) mod persistence;
 pub(crate) mod pubsub;
-pub(crate) mod ranges;
 pub(crate) mod replication;
 pub(crate) mod sets;
 pub(crate) mod sorted_ranges;

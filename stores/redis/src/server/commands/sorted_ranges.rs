@@ -2,8 +2,7 @@
 //!
 //! Left out on purpose: ranges by member, and the options of ZRANGE besides WITHSCORES.
 
-use super::numbers::lenient;
-use super::ranges::span;
+use super::numbers::{lenient, span};
 use super::sorted_sets::list;
 use super::{SYNTAX, count, number};
 use crate::protocol::resp::Reply;

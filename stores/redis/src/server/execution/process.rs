@@ -1,7 +1,6 @@
 //! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
 use super::command::keys;
-use super::redirect;
 use super::row::{Command, Run};
 use super::table::TABLE;
 use crate::protocol::resp::Reply;
@@ -175,12 +174,10 @@ impl Node {
         if remembers && SCRIPTS.contains(&command.name) {
             self.tracking.of_script = self.keys_of(args);
         }
-        let lacking = if self.cluster.is_some() { redirect::lacking(command.name, args) } else { None };
-        let answer = match (lacking, command.run) {
-            (Some(reply), _) => Err(reply),
-            (None, Run::Data(run)) => run(&mut self.store, args).map(Answer::from),
-            (None, Run::Server(run)) => run(self, id, args),
-            (None, Run::Table(run)) => run(&TABLE, self, id, args),
+        let answer = match command.run {
+            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
+            Run::Server(run) => run(self, id, args),
+            Run::Table(run) => run(&TABLE, self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
         if !self.store.changes.is_empty() {

@@ -189,23 +189,6 @@ impl Node {
     }
 }
 
-/// The reply to what no node of a cluster does: a cluster has one database.
-pub(super) fn lacking(name: &str, args: &[&[u8]]) -> Option<Reply> {
-    let is =
-        |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word.as_bytes()));
-    match name {
-        "move" => Some(Reply::error("ERR MOVE is not allowed in cluster mode")),
-        "swapdb" => Some(Reply::error("ERR SWAPDB is not allowed in cluster mode")),
-        "copy" => {
-            let other =
-                (3..args.len()).any(|at| is(at, "db") && args.get(at + 1).is_some_and(|db| *db != b"0"));
-            let text = "ERR Copying to another database is not allowed in cluster mode";
-            other.then_some(Reply::error(text))
-        }
-        _ => None,
-    }
-}
-
 fn reply(cluster: &Cluster, elsewhere: Elsewhere) -> Reply {
     let (word, slot, id) = match elsewhere {
         Elsewhere::CrossSlot => {

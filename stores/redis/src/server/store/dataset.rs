@@ -1,12 +1,12 @@
 //! The databases of a node, and how commands read and change what is in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use picklock_model::ids::Key;
 use picklock_model::time::WallTime;
 use picklock_model::trace::What;
 
-use super::effects::{Change, Effects, Touch};
+use super::effects::{Change, Effects};
 use super::entry::{Entry, Kind};
 use super::fields::Fields;
 use super::policy::Policy;
@@ -277,19 +277,6 @@ impl Store {
         }
     }
 
-    /// Takes a live key out, as RENAME and MOVE do.
-    pub fn take(&mut self, key: &[u8]) -> Option<Entry> {
-        if !self.live(key) {
-            return None;
-        }
-        let entry = self.current_mut().remove(key)?;
-        self.volatile -= usize::from(entry.expires.is_some());
-        if entry.record {
-            self.effects.events.push(What::Deleted { key: name(key) });
-        }
-        Some(entry)
-    }
-
     /// Deletes a live key because somebody asked. True if it was there.
     ///
     /// The stream says DEL of deleted and of expired keys alike: a key that is dead by now has expired.
@@ -345,29 +332,6 @@ impl Store {
         self.selected = selected;
         self.flushed();
         count
-    }
-
-    /// Swaps the contents of two databases. All their keys count as changed.
-    pub fn swap_databases(&mut self, a: usize, b: usize) {
-        if self.watching {
-            self.touch_swapped(a, b);
-            self.touch_swapped(b, a);
-        }
-        self.databases.swap(a, b);
-    }
-
-    /// Says that a database gets the keys of another one instead of its own.
-    fn touch_swapped(&mut self, database: usize, other: usize) {
-        let now = self.now_ms();
-        let (old, new) = (&self.databases[database], &self.databases[other]);
-        let came_dead =
-            |key: &Vec<u8>| !old.contains_key(key) && new.get(key).is_some_and(|entry| entry.is_dead(now));
-        let keys: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        let touch = |key: &Vec<u8>| if came_dead(key) { Touch::CameDead } else { Touch::Changed };
-        let touched: Vec<(Vec<u8>, Touch)> = keys.iter().map(|key| ((*key).clone(), touch(key))).collect();
-        for (key, touch) in touched {
-            self.note(database, &key, touch, None);
-        }
     }
 
     /// Takes another dataset's entries instead of its own, as a full resynchronisation does. Records that vanish or
