@@ -497,7 +497,16 @@ mod tests {
     fn facts_are_in_order_so_that_they_can_be_searched() {
         assert!(FACTS.is_sorted_by(|a, b| a.name.as_bytes() < b.name.as_bytes()));
         assert_eq!(find("get").map(|fact| fact.flags), Some(flags::READONLY | flags::FAST));
-        assert_eq!(subcommands("object").count(), 5);
+        assert_eq!(subcommands("script").count(), 5);
+    }
+
+    #[test]
+    fn the_catalogue_has_the_commands_of_the_scope_and_no_others() {
+        let lines = include_str!("scope.txt").lines();
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let (names, senders): (Vec<&str>, Vec<&str>) = lines.filter_map(|line| line.split_once(' ')).unzip();
+        assert_eq!(names, FACTS.iter().map(|fact| fact.name).collect::<Vec<_>>());
+        assert!(senders.iter().all(|senders| !senders.trim().is_empty()));
     }
 
     #[test]
