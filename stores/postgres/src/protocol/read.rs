@@ -6,7 +6,6 @@ use super::array;
 use super::error::SqlError;
 use super::float::Float;
 use super::interval::Interval;
-use super::json;
 use super::time::read_point;
 use super::types::Type;
 use super::value::Value;
@@ -51,8 +50,6 @@ impl Type {
             Type::Bytea => read_bytes(text).map(Value::Bytes).ok_or_else(invalid),
             Type::Float8 => Float::read(text).map(Value::Float).ok_or_else(invalid),
             Type::Bit(len) => read_bits(text, len).map(Value::Bits),
-            Type::Json => json::canonical(text).map(|_| Value::Json(text.to_owned())),
-            Type::Jsonb => json::canonical(text).map(Value::Json),
             Type::Enum(enumeration) => {
                 let unknown = || {
                     let message = format!("invalid input value for enum {}: \"{text}\"", enumeration.name);

@@ -6,7 +6,6 @@ use super::array;
 use super::error::SqlError;
 use super::float::Float;
 use super::interval::Interval;
-use super::json;
 use super::types::Type;
 use super::value::Value;
 
@@ -66,7 +65,7 @@ impl Type {
                 .map(|bytes| Value::Float(Float(f64::from_be_bytes(bytes))))
                 .map_err(incorrect),
             (_, Type::Bit(_)) => read_bits(bytes).map(Value::Bits),
-            (_, Type::Json | Type::Enum(_)) => self.read(as_text()?),
+            (_, Type::Enum(_)) => self.read(as_text()?),
             (_, Type::Oid) => bytes
                 .try_into()
                 .map(|bytes| Value::Int(i64::from(u32::from_be_bytes(bytes))))
@@ -78,11 +77,6 @@ impl Type {
                 };
                 array::unframe(bytes)?.into_iter().map(read).collect::<Result<_, _>>().map(Value::Array)
             }
-            // Behind the number of its version.
-            (_, Type::Jsonb) => match as_text()?.strip_prefix('\u{1}') {
-                Some(text) => json::canonical(text).map(Value::Json),
-                None => Err(SqlError::unsupported("this version of jsonb")),
-            },
             (_, Type::Interval) => read_span(bytes).map(Value::Span),
             (_, Type::Void | Type::Regtype | Type::Regclass | Type::Numeric) => {
                 Err(SqlError::unsupported("a parameter of this type in binary"))
@@ -128,9 +122,7 @@ impl Value {
                 };
                 Some([&len[..], &digits.as_bytes().chunks(8).map(octet).collect::<Vec<u8>>()].concat())
             }
-            Value::Json(value) if ty == Type::Json => Some(value.clone().into_bytes()),
             Value::Bytes(bytes) => Some(bytes.clone()),
-            Value::Json(value) => Some([b"\x01", value.as_bytes()].concat()),
             Value::Array(values) => match ty {
                 Type::Array(element) => {
                     let ty = element.ty();

@@ -77,10 +77,6 @@ pub(super) fn value(out: &mut Vec<u8>, one: &Value) {
             number(out, bytes.len() as i64);
             out.extend_from_slice(bytes);
         }
-        Value::Json(json) => {
-            out.push(10);
-            text(out, json);
-        }
         Value::Array(values) => {
             out.push(11);
             number(out, values.len() as i64);
@@ -242,7 +238,6 @@ impl Reader<'_> {
                 self.0 = rest;
                 Value::Bytes(bytes.to_vec())
             }
-            10 => Value::Json(self.text()?),
             11 => {
                 let count = self.count()?;
                 Value::Array((0..count).map(|_| self.value()).collect::<Option<_>>()?)

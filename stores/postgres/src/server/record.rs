@@ -290,7 +290,6 @@ mod tests {
             Value::Uuid(9),
             Value::Stamp(-5),
             Value::Bytes(vec![0, 255]),
-            Value::Json("{}".into()),
             Value::Array(vec![Value::Int(1), Value::Null]),
             Value::Float(Float(0.5)),
             Value::Bits("0101".into()),

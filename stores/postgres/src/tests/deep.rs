@@ -59,8 +59,6 @@ fn statements(levels: usize) -> Vec<String> {
         format!("select 1{}", repeat("*1")),
         format!("select 2.0::float8{}", repeat("^1")),
         format!("select 'a'{}", repeat("||'a'")),
-        format!("select '{{}}'::jsonb{}", repeat("||'{}'")),
-        format!("select '{{}}'::jsonb{}", repeat("->'a'")),
         format!("select true{}", repeat(" and true")),
         format!("select false{}", repeat(" or false")),
         format!("select {} true", repeat("not ")),

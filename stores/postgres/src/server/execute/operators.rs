@@ -1,6 +1,6 @@
 //! The results of operators.
 
-use crate::protocol::{Float, Interval, SqlError, Type, Value, json_joined, json_without};
+use crate::protocol::{Float, Interval, SqlError, Type, Value};
 use crate::server::data::compared;
 use crate::server::plan::in_range;
 use crate::server::sql::Operator;
@@ -35,8 +35,6 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value, ty: Type) ->
             Value::Span(span.scaled(factor).ok_or_else(beyond)?)
         }
         (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
-        (Value::Json(json), Value::Text(key)) => Value::Json(json_without(&json, &key)?),
-        (Value::Json(left), Value::Json(right)) => Value::Json(json_joined(&left, &right)?),
         (Value::Time(point), Value::Span(span)) => Value::Time(shifted(point, span)?),
         (Value::Span(span), Value::Time(point)) => Value::Time(shifted(point, span)?),
         (Value::Stamp(point), Value::Span(span)) => Value::Stamp(shifted(point, span)?),

@@ -15,11 +15,6 @@ pub(super) fn comparable(a: Type, b: Type) -> bool {
         || arrays(a, b).is_some_and(|(a, b)| comparable(a, b) && a.is_number() == b.is_number())
 }
 
-/// The error of values that have to be compared and cannot be.
-pub(super) fn no_equality() -> SqlError {
-    SqlError::new("42883", "could not identify an equality operator for type json")
-}
-
 /// The types of the elements of two arrays.
 fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
     match (a, b) {
@@ -30,11 +25,9 @@ fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
 
 /// True if a value of the one type can be cast to the other.
 pub(super) fn castable(from: Type, to: Type) -> bool {
-    let is_json = |ty| matches!(ty, Type::Json | Type::Jsonb);
     comparable(to, from)
         || to.is_text()
         || from.is_text()
-        || is_json(from) && is_json(to)
         || matches!((from, to), (Type::Int4 | Type::Int8, Type::Bit(_)) | (Type::Bool, Type::Int4))
         || matches!((from, to), (Type::Int4, Type::Bool) | (Type::Bit(_), Type::Int4 | Type::Int8))
         || arrays(from, to).is_some_and(|(from, to)| castable(from, to))
@@ -70,7 +63,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
             let half = if value < 0 { -500_000 } else { 500_000 };
             in_range(value.checked_add(half).map(|value| value / 1_000_000), ty)
         }
-        (Value::Json(json), Type::Jsonb) => ty.read(&json),
         (Value::Array(values), Type::Array(element)) => {
             let values = values.into_iter().map(|value| convert(value, element.ty()));
             values.collect::<Result<_, _>>().map(Value::Array)

@@ -66,22 +66,6 @@ pub(crate) enum Function {
     Element,
     /// `array[from:to]`.
     Slice,
-    JsonBuildObject,
-    JsonbBuildObject,
-    JsonbSet,
-    JsonbTypeof,
-    /// `->`, by a key or a place.
-    Member,
-    /// `->>`.
-    MemberText,
-    /// `?`.
-    JsonbExists,
-    /// `~`; no function that has a name itself.
-    Matches,
-    /// LIKE; no function that has a name itself.
-    Like,
-    /// ILIKE; no function that has a name itself.
-    ILike,
     /// The digest of bytes by SHA-2.
     Sha(Sha),
     /// Bytes as text.
@@ -119,7 +103,7 @@ pub(crate) enum Sha {
 }
 
 /// The functions by their names.
-const NAMES: [(&str, Function); 58] = [
+const NAMES: [(&str, Function); 53] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -167,11 +151,6 @@ const NAMES: [(&str, Function); 58] = [
     ("array_append", Function::ArrayAppend),
     ("array_length", Function::ArrayLength),
     ("cardinality", Function::Cardinality),
-    ("json_build_object", Function::JsonBuildObject),
-    ("jsonb_build_object", Function::JsonbBuildObject),
-    ("jsonb_set", Function::JsonbSet),
-    ("jsonb_typeof", Function::JsonbTypeof),
-    ("jsonb_exists", Function::JsonbExists),
     ("floor", Function::Floor),
     ("ceil", Function::Ceil),
     ("ceiling", Function::Ceil),
@@ -220,16 +199,7 @@ impl Function {
             Function::GetBit => &[&[Type::Bit(0), Type::Int4]],
             Function::Sha(_) => &[&[Type::Bytea]],
             Function::Encode => &[&[Type::Bytea, Type::Text]],
-            Function::JsonbSet => &[
-                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
-                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
-            ],
             Function::CurrentSetting => &[&[Type::Text], &[Type::Text, Type::Bool]],
-            Function::JsonbTypeof => &[&[Type::Jsonb]],
-            Function::JsonbExists => &[&[Type::Jsonb, Type::Text]],
-            Function::Member | Function::MemberText => {
-                &[&[Type::Jsonb, Type::Text], &[Type::Jsonb, Type::Int4]]
-            }
             Function::Epoch => &[&[Type::Timestamptz], &[Type::Timestamp], &[Type::Interval]],
             Function::Version | Function::CurrentSchema | Function::CurrentDatabase => &[&[]],
             Function::MakeInterval => &[&[Type::Float8]],
@@ -254,13 +224,8 @@ impl Function {
             | Function::Cardinality
             | Function::Element
             | Function::Slice
-            | Function::JsonBuildObject
-            | Function::JsonbBuildObject
             | Function::LeftAll
-            | Function::Like
-            | Function::ILike
-            | Function::ToBits
-            | Function::Matches => &[],
+            | Function::ToBits => &[],
         }
     }
 
@@ -306,14 +271,11 @@ impl Function {
             Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
                 Type::Text
             }
-            Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
+            Function::CurrentSetting => Type::Text,
             Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
-            Function::JsonbExists | Function::Matches | Function::Like | Function::ILike => Type::Bool,
             Function::Sha(_) => Type::Bytea,
             Function::Encode => Type::Text,
             Function::ToBits => Type::Bit(1),
-            Function::JsonBuildObject => Type::Json,
-            Function::JsonbBuildObject | Function::JsonbSet | Function::Member => Type::Jsonb,
             Function::Coalesce
             | Function::Greatest
             | Function::Least
@@ -366,14 +328,6 @@ impl Function {
                 | Function::Cardinality
                 | Function::Element
                 | Function::Slice
-                | Function::JsonbSet
-                | Function::JsonbTypeof
-                | Function::Member
-                | Function::MemberText
-                | Function::JsonbExists
-                | Function::Matches
-                | Function::Like
-                | Function::ILike
                 | Function::Sha(_)
                 | Function::Encode
                 | Function::ToBits
@@ -398,8 +352,22 @@ impl Function {
                 | Function::StringToArray
                 | Function::Array
                 | Function::ArrayAppend
-                | Function::JsonBuildObject
-                | Function::JsonbBuildObject
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_are_those_of_the_scope_and_no_others() {
+        let lines = include_str!("../scope.txt").lines();
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let listed: Vec<&str> = lines.filter_map(|line| Some(line.split_once(' ')?.0)).collect();
+        let mut known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).chain(["greatest", "least"]).collect();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+        assert!(listed.iter().all(|name| Function::named(name).is_some()));
     }
 }

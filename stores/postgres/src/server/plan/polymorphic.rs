@@ -65,14 +65,10 @@ impl Planner<'_> {
                 Ok((made(function, vec![array])?, Type::Int4))
             }
             (Function::Concat, []) => Err(missing(name, &[])),
-            (Function::Concat | Function::JsonBuildObject | Function::JsonbBuildObject, args) => {
+            (Function::Concat, args) => {
                 let mut planned = Vec::new();
                 for arg in args {
-                    let (value, ty) = self.expr(scope, arg, is_open(arg).then_some(Type::Text))?;
-                    if ty == Type::Float8 && function == Function::JsonbBuildObject {
-                        return Err(SqlError::unsupported("a double precision in a jsonb"));
-                    }
-                    planned.push(value);
+                    planned.push(self.expr(scope, arg, is_open(arg).then_some(Type::Text))?.0);
                 }
                 Ok((called(function, planned)?, function.ty(None)))
             }
@@ -141,7 +137,6 @@ impl Planner<'_> {
     fn subscripted(&mut self, scope: &Scope, array: &Expr) -> Result<(Typed, Element), SqlError> {
         match self.expr(scope, array, None)? {
             (array, Type::Array(element)) => Ok((array, element)),
-            (_, Type::Jsonb) => Err(SqlError::unsupported("a subscript of a jsonb")),
             (_, ty) => {
                 let text =
                     format!("cannot subscript type {} because it does not support subscripting", ty.name());

@@ -1,14 +1,9 @@
-//! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
+//! Functions whose value depends on their arguments alone: of texts, arrays and numbers.
 
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 
 use super::function::{Function, Sha};
-use super::like::like;
-use super::pattern::matches;
-use crate::protocol::{
-    Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
-    json_text_of_key, json_text_of_place, json_type_of,
-};
+use crate::protocol::{Float, SqlError, Value};
 use crate::server::data::digit;
 
 /// The value of such a function.
@@ -72,48 +67,12 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
             };
             Value::Array(values.iter().map(cut).collect())
         }
-        (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
-            Value::Bool(matches(text, pattern)?)
-        }
-        (Function::Like | Function::ILike, [Value::Text(text), Value::Text(pattern), escape @ ..]) => {
-            let escape = escape.first().and_then(Value::text);
-            Value::Bool(like(text, pattern, escape.as_deref(), function == Function::ILike)?)
-        }
         (Function::Sha(length), [Value::Bytes(bytes)]) => Value::Bytes(digest(length, bytes)),
         (Function::Encode, [Value::Bytes(bytes), Value::Text(format)]) => match format.as_str() {
             "hex" => Value::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
             _ => return Err(SqlError::unsupported("encode to anything but hex")),
         },
         (Function::ToBits, [Value::Text(text), Value::Int(len)]) => Value::Bits(bits_of(text, *len)?),
-        (_, args) => return json(function, args),
-    })
-}
-
-fn json(function: Function, args: &[Value]) -> Result<Value, SqlError> {
-    let or_null = |json: Option<String>| json.map_or(Value::Null, Value::Json);
-    let text_or_null = |text: Option<String>| text.map_or(Value::Null, Value::Text);
-    Ok(match (function, args) {
-        (Function::JsonBuildObject, args) => Value::Json(json_object(args)?),
-        (Function::JsonbBuildObject, args) => Type::Jsonb.read(&json_object(args)?)?,
-        (Function::JsonbTypeof, [Value::Json(json)]) => Value::Text(json_type_of(json)?.to_owned()),
-        (Function::JsonbExists, [Value::Json(json), Value::Text(key)]) => Value::Bool(json_has(json, key)?),
-        (Function::Member, [Value::Json(json), Value::Text(key)]) => or_null(json_of_key(json, key)?),
-        (Function::Member, [Value::Json(json), Value::Int(at)]) => or_null(json_of_place(json, *at)?),
-        (Function::MemberText, [Value::Json(json), Value::Text(key)]) => {
-            text_or_null(json_text_of_key(json, key)?)
-        }
-        (Function::MemberText, [Value::Json(json), Value::Int(at)]) => {
-            text_or_null(json_text_of_place(json, *at)?)
-        }
-        (Function::JsonbSet, [Value::Json(json), Value::Array(path), Value::Json(new), creates @ ..]) => {
-            let mut steps = Vec::new();
-            for (at, step) in path.iter().enumerate() {
-                let null = || SqlError::new("22004", format!("path element at position {} is null", at + 1));
-                steps.push(step.text().ok_or_else(null)?);
-            }
-            let creates = creates.first() != Some(&Value::Bool(false));
-            Value::Json(json_set(json, &steps, new, creates)?)
-        }
         _ => return Err(SqlError::unsupported("this call")),
     })
 }

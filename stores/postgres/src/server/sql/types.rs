@@ -6,8 +6,9 @@ use super::syntax::TypeName;
 use crate::protocol::{Element, SqlError, Type};
 
 /// Types that PostgreSQL has and that are not modelled.
-const ALSO: [&str; 12] = [
-    "numeric", "decimal", "real", "float", "float4", "date", "time", "timetz", "char", "xml", "inet", "money",
+const ALSO: [&str; 14] = [
+    "numeric", "decimal", "real", "float", "float4", "date", "time", "timetz", "char", "xml", "inet",
+    "money", "json", "jsonb",
 ];
 
 /// A type that is known, or the name of a domain or an enum.
@@ -38,8 +39,6 @@ pub(super) fn ty(at: &mut Cursor<'_>) -> Result<TypeName, SqlError> {
         "uuid" => Type::Uuid,
         "bytea" => Type::Bytea,
         "bit" => bits(at)?,
-        "json" => Type::Json,
-        "jsonb" => Type::Jsonb,
         "double" => {
             at.word("precision")?;
             Type::Float8
