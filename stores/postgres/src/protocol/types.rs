@@ -34,8 +34,6 @@ pub(crate) enum Type {
     Uuid,
     /// `bytea`.
     Bytea,
-    /// `bit`, of this length.
-    Bit(u32),
     /// `name`, of the catalogue.
     Name,
     /// `oid`, of the catalogue.
@@ -81,7 +79,6 @@ impl Type {
             Type::Name => 19,
             Type::Oid => 26,
             Type::Float8 => 701,
-            Type::Bit(_) => 1560,
             Type::Numeric => 1700,
             Type::Regclass => 2205,
             Type::Regtype => 2206,
@@ -117,7 +114,6 @@ impl Type {
             1114 => Type::Timestamp,
             1184 => Type::Timestamptz,
             1186 => Type::Interval,
-            1560 => Type::Bit(1),
             2950 => Type::Uuid,
             _ => {
                 let refused = || SqlError::unsupported(format!("the type with OID {oid}"));
@@ -140,13 +136,12 @@ impl Type {
         }
     }
 
-    /// The type's modifier: the length of a `varchar(n)`, with its header, or of a `bit(n)`; -1 for none.
+    /// The type's modifier: the length of a `varchar(n)`, with its header; -1 for none.
     pub(crate) fn modifier(self) -> i32 {
         match self {
             Type::Varchar(Some(len)) | Type::Array(Element::Varchar(Some(len))) => {
                 i32::try_from(len).unwrap_or(i32::MAX - 4) + 4
             }
-            Type::Bit(len) => i32::try_from(len).unwrap_or(i32::MAX),
             _ => -1,
         }
     }
@@ -157,7 +152,6 @@ impl Type {
         match self {
             Type::Varchar(_) => Type::Varchar(len),
             Type::Array(Element::Varchar(_)) => Type::Array(Element::Varchar(len)),
-            Type::Bit(_) => Type::Bit(u32::try_from(modifier).unwrap_or(1)),
             ty => ty,
         }
     }
@@ -188,7 +182,6 @@ impl Type {
             Type::Interval => "interval",
             Type::Uuid => "uuid",
             Type::Bytea => "bytea",
-            Type::Bit(_) => "bit",
             Type::Name => "name",
             Type::Oid => "oid",
             Type::Regtype => "regtype",

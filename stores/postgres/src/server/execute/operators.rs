@@ -64,7 +64,6 @@ fn floats(operator: Operator, left: f64, right: f64) -> Result<Value, SqlError> 
         Operator::Times => left * right,
         Operator::Divide if right == 0.0 && !left.is_nan() => return Err(divided()),
         Operator::Divide => left / right,
-        Operator::Power => left.powf(right),
         _ => return Err(SqlError::unsupported("this operator")),
     };
     if result.is_infinite() && left.is_finite() && right.is_finite() {

@@ -98,7 +98,7 @@ fn result_of(aggregate: Aggregate, of: Option<Type>) -> Result<Type, SqlError> {
         }
         (Aggregate::Sum, _) => return Err(missing()),
         (_, Type::Varchar(_)) => Type::Text,
-        (_, Type::Bool | Type::Uuid | Type::Void | Type::Bytea | Type::Bit(_)) => {
+        (_, Type::Bool | Type::Uuid | Type::Void | Type::Bytea) => {
             return Err(missing());
         }
         (_, of) => of,

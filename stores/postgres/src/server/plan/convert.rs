@@ -28,8 +28,7 @@ pub(super) fn castable(from: Type, to: Type) -> bool {
     comparable(to, from)
         || to.is_text()
         || from.is_text()
-        || matches!((from, to), (Type::Int4 | Type::Int8, Type::Bit(_)) | (Type::Bool, Type::Int4))
-        || matches!((from, to), (Type::Int4, Type::Bool) | (Type::Bit(_), Type::Int4 | Type::Int8))
+        || matches!((from, to), (Type::Bool, Type::Int4) | (Type::Int4, Type::Bool))
         || arrays(from, to).is_some_and(|(from, to)| castable(from, to))
 }
 
@@ -39,17 +38,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Int(value), Type::Int2 | Type::Int4 | Type::Int8) => in_range(Some(value), ty),
         (Value::Int(value), Type::Float8) => Ok(Value::Float(Float(value as f64))),
-        (Value::Int(value), Type::Bit(len)) => Ok(Value::Bits(bits(value, len))),
-        (Value::Bits(digits), Type::Int4 | Type::Int8) => {
-            let width = if ty == Type::Int4 { 32 } else { 64 };
-            let number = u64::from_str_radix(&digits, 2).ok().filter(|_| digits.len() <= width);
-            let number = number.map(|number| match ty {
-                // The bits of a number of this width.
-                Type::Int4 => i64::from((number as u32).cast_signed()),
-                _ => number.cast_signed(),
-            });
-            in_range(number, ty)
-        }
         (Value::Int(value), Type::Bool) => Ok(Value::Bool(value != 0)),
         (Value::Bool(value), Type::Int4) => Ok(Value::Int(i64::from(value))),
         (Value::Float(Float(value)), Type::Int2 | Type::Int4 | Type::Int8) => {
@@ -81,12 +69,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (value, Type::Text | Type::Varchar(_)) => convert(Value::Text(value.text().unwrap_or_default()), ty),
         (value, _) => Ok(value),
     }
-}
-
-/// The last digits of a number in base two.
-fn bits(value: i64, len: u32) -> String {
-    let digit = |place: u32| if value >> place.min(63) & 1 == 1 { '1' } else { '0' };
-    (0..len).rev().map(digit).collect()
 }
 
 /// An integer as a value of its type.

@@ -49,11 +49,6 @@ impl Planner<'_> {
     ) -> Result<(Typed, Type), SqlError> {
         match operator {
             Operator::Concat => return self.concat(scope, left, right),
-            Operator::Power => {
-                let left = self.cast(scope, left, Type::Float8)?;
-                let right = self.cast(scope, right, Type::Float8)?;
-                return Ok((joined(operator, left, right, Type::Float8)?, Type::Float8));
-            }
             _ => {}
         }
         let (left, right) = self.sides(scope, operator, left, right)?;

@@ -202,11 +202,8 @@ impl Planner<'_> {
         }
         let alone = args.iter().map(|arg| self.alone(scope, arg)).collect::<Result<Vec<_>, _>>()?;
         let found: Vec<Type> = alone.iter().map(Alone::ty).collect();
-        let fits = |((_, ty), found): (&(String, Type), &Type)| {
-            *found == Type::Unknown
-                || comparable(*ty, *found)
-                || matches!((ty, found), (Type::Bit(_), Type::Bit(_)))
-        };
+        let fits =
+            |((_, ty), found): (&(String, Type), &Type)| *found == Type::Unknown || comparable(*ty, *found);
         if found.len() != routine.params.len() || !routine.params.iter().zip(&found).all(fits) {
             return Err(missing(&routine.name, &found));
         }
@@ -216,7 +213,7 @@ impl Planner<'_> {
             if value.any(&|part| matches!(part, Typed::Call(function, _) if function.is_volatile())) {
                 return Err(SqlError::unsupported("a function with an effect as an argument of one in SQL"));
             }
-            let value = if found == *ty || matches!(ty, Type::Bit(_)) { value } else { folded(value, *ty)? };
+            let value = if found == *ty { value } else { folded(value, *ty)? };
             arguments.push((name.clone(), value, *ty));
         }
         self.depth += 1;

@@ -188,11 +188,10 @@ impl Cursor<'_> {
 }
 
 /// The operators between operands by their levels, from the loosest on. The first level has those of no other one.
-const LEVELS: [&[(&str, Operator)]; 4] = [
+const LEVELS: [&[(&str, Operator)]; 3] = [
     &[("||", Operator::Concat)],
     &[("+", Operator::Plus), ("-", Operator::Minus)],
     &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)],
-    &[("^", Operator::Power)],
 ];
 
 fn concatenation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {

@@ -195,7 +195,6 @@ pub(crate) enum Operator {
     Times,
     Divide,
     Modulo,
-    Power,
     /// `||`.
     Concat,
 }
@@ -214,7 +213,6 @@ impl Operator {
             Operator::Times => "*",
             Operator::Divide => "/",
             Operator::Modulo => "%",
-            Operator::Power => "^",
             Operator::Concat => "||",
         }
     }
