@@ -56,6 +56,7 @@ fn effects_are_the_commands_themselves_unless_the_clock_matters() {
     for (line, effect) in [
         ("SET k v EX 10", format!("SET k v PXAT {}", EPOCH_MS + 10_000)),
         ("set k v xx get", "set k v xx".into()),
+        ("PEXPIRE k 5", format!("PEXPIREAT k {}", EPOCH_MS + 5)),
         ("EXPIRE k 100 GT", format!("PEXPIREAT k {} GT", EPOCH_MS + 100_000)),
         ("PERSIST k", "PERSIST k".into()),
         ("GETSET k w", "SET k w".into()),
