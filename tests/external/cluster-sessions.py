@@ -100,10 +100,6 @@ def command(rng, key):
         ("MULTI",),
         ("EXEC",),
         ("DISCARD",),
-        ("SWAPDB", 0, 1),
-        ("MOVE", key, 1),
-        ("COPY", key, other),
-        ("RENAME", key, other),
         ("MIGRATE", "127.0.0.1", 1, key, 0),
         ("INFO", "cluster"),
     ]

@@ -274,18 +274,6 @@ def _(cluster):
         equal(cluster.follow("GET", "key.%d" % number), b"value.%d" % number)
 
 
-@test("Function no-cluster flag")
-def _(cluster):
-    port = cluster.primaries()[1]
-    code = "#!lua name=test\nredis.register_function{function_name='f1', callback=function() return 'hello' end, flags={'no-cluster'}}"
-    equal(cluster.call(port, "FUNCTION", "LOAD", code), b"test")
-    try:
-        reply = cluster.call(port, "FCALL", "f1", 0)
-        check("Can not run script on cluster, 'no-cluster' flag is set" in str(reply), reply)
-    finally:
-        cluster.call(port, "FUNCTION", "DELETE", "test")
-
-
 @test("Script no-cluster flag")
 def _(cluster):
     reply = cluster.call(cluster.primaries()[1], "EVAL", "#!lua flags=no-cluster\nreturn 1", 0)
@@ -931,20 +919,6 @@ def _(cluster):
     begins(cluster.call(port, "EVAL", "#!lua\nredis.call('set', '%s', 'bar')\nredis.call('set', '%s', 'foo')\nreturn 'OK'" % (one, two), 0), CROSS)
 
 
-def function(cluster, port, flags):
-    one, two = cluster.keys_of(port, 2)
-    register = "redis.register_function{function_name='test_cross_slot', callback=test_cross_slot%s}" % flags
-    code = "#!lua name=crossslot\nlocal function test_cross_slot(keys, args)\nredis.call('set', '%s', 'bar')\nredis.call('set', '%s', 'foo')\nreturn 'OK'\nend\n"
-    equal(cluster.call(port, "FUNCTION", "LOAD", "REPLACE", code % (one, two) + register), b"crossslot")
-
-
-@test("Functions default to no cross slots")
-def _(cluster):
-    port = cluster.primaries()[0]
-    function(cluster, port, "")
-    begins(cluster.call(port, "FCALL", "test_cross_slot", 0), CROSS)
-
-
 @test("Cross slot commands are allowed by default for eval scripts and with allow-cross-slot-keys flag")
 def _(cluster):
     port = cluster.primaries()[0]
@@ -952,14 +926,6 @@ def _(cluster):
     body = "redis.call('set', '%s', 'bar'); redis.call('set', '%s', 'foo')" % (one, two)
     equal(cluster.call(port, "EVAL", body, 0), None)
     equal(cluster.call(port, "EVAL", "#!lua flags=allow-cross-slot-keys\n" + body, 0), None)
-
-
-@test("Functions with allow-cross-slot-keys flag are allowed")
-def _(cluster):
-    port = cluster.primaries()[0]
-    function(cluster, port, ", flags={'allow-cross-slot-keys'}")
-    equal(cluster.call(port, "FCALL", "test_cross_slot", 0), b"OK")
-    equal(cluster.call(port, "FUNCTION", "DELETE", "crossslot"), "+OK")
 
 
 @test("Cross slot commands are also blocked if they disagree with pre-declared keys")

@@ -25,6 +25,7 @@ mod random_scenarios;
 mod release_channel;
 mod renewals;
 mod row_lock;
+mod scope;
 mod silent_node;
 mod split_brain;
 mod stage;

@@ -171,13 +171,9 @@ fn look_at(store: Store) {
     let keys: Vec<Vec<u8>> = node.store.live_keys().map(|(key, _)| key.to_vec()).collect();
     let session = node.connect("client");
     for key in &keys {
-        for command in
-            [b"TTL".as_slice(), b"PTTL", b"PEXPIRETIME", b"EXPIRETIME", b"TYPE", b"DUMP", b"PERSIST"]
-        {
+        for command in [b"TTL".as_slice(), b"PTTL", b"PEXPIRETIME", b"TYPE", b"DUMP", b"PERSIST"] {
             execute(&mut node, session, &[command, key]);
         }
-        execute(&mut node, session, &[b"OBJECT", b"ENCODING", key]);
-        execute(&mut node, session, &[b"COPY", key, b"copy", b"REPLACE"]);
     }
     let _ = node.tick(NOW);
 }

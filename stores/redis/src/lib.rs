@@ -8,40 +8,32 @@
 //!
 //! # Scope
 //!
-//! Supported are all commands on strings, hashes, lists, sets and sorted sets, keys and their expiry, transactions, blocking commands,
-//! Pub/Sub, scripts, eviction, replication, persistence and Sentinel. The scope is wider than what locks send, for three reasons:
+//! The scope is closed (`docs/decisions/0050`): `server/scope.txt` lists each command with its senders, and the catalogue has no other. Supported
+//! are the commands that designs, rebuilt bugs, shipped adapters, exhibits and findings send, those that client libraries send while they
+//! connect, and those of Sentinels, clusters, replication and persistence. A program that sends another command runs with `--servers real`.
 //!
-//! - A lock from outside (a program, or a client of `picklock serve`) sends what its library and its own scripts send, and its application
-//!   may use the same store. A missing command is an error in plain sight, and keeps the lock from being tested.
-//! - A script can call any of these commands, and a snapshot or a replica must hold any value.
-//! - Redis's own tests and random commands need the surface that they use: a node that runs them is checked by tests that
-//!   were not written for it.
-//!
-//! The senders of commands, as seen on the wire for the library versions of `docs/libraries.md` (of rslock by its source);
-//! *designs* and *bugs* are those of `impls`:
-//!
-//! | family | commands | sent by |
+//! | family | commands | first of all for |
 //! | --- | --- | --- |
-//! | records of locks | SET with its options, GET, SETNX, GETSET, DEL, UNLINK, EXISTS, INCR | redis-py, python-redis-lock, pottery, node-redis, node-redlock, redsync, rslock and locks by hand (SET NX PX, GET, DEL); Redisson and node-redlock (EXISTS); designs `setnx` (SETNX), all with tokens (INCR); bugs `redis-semaphore-23`, `yii-redis-18` (GETSET), `spring-8699` (UNLINK) |
-//! | leases | PEXPIRE, EXPIRE, PTTL, TTL | redis-py, python-redis-lock, pottery, node-redis, redsync; designs `setnx-expire`, every one that renews, and Redisson's (PTTL); bug `redlock-rb-44` (EXPIRE) |
-//! | scripts | EVAL, EVALSHA, SCRIPT | every library above, and nearly every design |
-//! | hashes | HEXISTS, HINCRBY, HGET, HSET, HSETNX, HDEL, HLEN, HKEYS, HGETALL | Redisson: designs `reentrant`, `fair`, `read-write`, `redlock-multi` and the bugs of Redisson; design `setnx-expire` (HSETNX); bug `redis-semaphore-10` |
-//! | lists | LPUSH, RPUSH, LPOP, LINDEX, LREM, BLPOP | python-redis-lock (LPUSH, BLPOP); Redisson's queue: design `fair`; bug `redis-semaphore-10` |
-//! | sorted sets | ZADD, ZSCORE, ZREM, ZINCRBY, ZRANGE, ZRANGEBYSCORE, ZREMRANGEBYSCORE, ZCARD | Redisson: designs `fair`, `permits` |
-//! | Pub/Sub | SUBSCRIBE, PUBLISH | Redisson: design `reentrant` whose clients wait for a message; Sentinels |
-//! | transactions | WATCH, UNWATCH, MULTI, EXEC | bug `redis-py-1031`; pipelines of every client library |
-//! | connections | HELLO, CLIENT, INFO, PING, SELECT, AUTH, QUIT | redis-py, node-redis, ioredis (HELLO, CLIENT SETINFO), ioredis (INFO before its first command), the redis crate (CLIENT SETINFO) |
-//! | caches of clients | CLIENT TRACKING, CLIENT CACHING | rueidis and its lock; invalidations come as pushes, or on `__redis__:invalidate` |
-//! | clusters | CLUSTER, ASKING, READONLY, READWRITE, MIGRATE | design `cluster` (CLUSTER SLOTS, ASKING); the cluster clients of redis-py, ioredis, go-redis; redis-cli |
-//! | replication | WAIT, ROLE, PSYNC, REPLCONF, REPLICAOF, FAILOVER | design `replicated-wait` (WAIT); the clients of replicated designs (ROLE, SENTINEL); replicas; Sentinels (INFO, PING, PUBLISH, REPLICAOF, CONFIG, CLIENT KILL) |
-//! | time | TIME | bugs `redis-semaphore-10`, `redis-semaphore-23`; nodes of 7.2 have a time that stands still in scripts |
-//! | persistence | SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE, SHUTDOWN | no lock: what a restart finds is a parameter of the store (`persistence`), and these are compared by whole runs with restarts |
-//! | the rest of the data types | bits, ranges, counters, SORT, SCAN, unions and intersections, DUMP and RESTORE, moves between keys | no lock here: `tests/stores/conformance` (random commands and golden scripts), Redis's tests of strings, hashes, expiry, counters (`tests/external/redis-suite`), locks from outside |
-//! | the rest of blocking and Pub/Sub | BLMOVE, BZPOPMIN, PSUBSCRIBE, SSUBSCRIBE .. | no lock here: `tests/stores/conformance`, Redis's tests of Pub/Sub |
-//! | the server | ACL, COMMAND, CONFIG, DEBUG, LATENCY, MEMORY, MONITOR, OBJECT, SLOWLOG | Redis's own tests set the server up with CONFIG and DEBUG; redis-cli and client libraries ask COMMAND; `picklock serve` for people who look |
-//! | libraries of Lua | bit, cjson, cmsgpack, struct | scripts of locks from outside; Redis's tests of scripts |
+//! | records of locks | SET with its options, GET, SETNX, SETEX, GETSET, DEL, UNLINK, EXISTS, INCR, MGET, GETRANGE | every lock; tokens; bsm/redislock (MGET, GETRANGE) |
+//! | conditions | SET with IFEQ, DELEX, DELIFEQ | designs on stores of Redis 8.4 and Valkey 9.0 |
+//! | leases | PEXPIRE, EXPIRE, PEXPIREAT, PTTL, TTL, PERSIST | every lock with a lease |
+//! | scripts | EVAL, EVALSHA, SCRIPT, with Lua's own libraries | nearly every lock |
+//! | hashes | HEXISTS, HINCRBY, HGET, HSET, HSETNX, HDEL, HLEN, HKEYS, HGETALL | Redisson and the designs after it |
+//! | lists | LPUSH, RPUSH, LPOP, RPOP, LINDEX, LRANGE, LREM, LLEN, BLPOP, BRPOP | fair locks, signals of python-redis-lock |
+//! | sorted sets | ZADD, ZSCORE, ZREM, ZINCRBY, ZRANGE, ZRANGEBYSCORE, ZREMRANGEBYSCORE, ZCARD, ZCOUNT | fair locks, semaphores |
+//! | sets | SADD, SREM, SMEMBERS, SISMEMBER, SCARD | values of a real server's snapshots and stream |
+//! | Pub/Sub | SUBSCRIBE, PSUBSCRIBE, SSUBSCRIBE, PUBLISH, SPUBLISH | waiting locks, Sentinels |
+//! | transactions | WATCH, UNWATCH, MULTI, EXEC, DISCARD | optimistic locks, pipelines |
+//! | connections | HELLO, CLIENT, INFO, PING, SELECT, AUTH, QUIT, RESET, COMMAND | client libraries, redis-cli |
+//! | clusters | CLUSTER, ASKING, READONLY, READWRITE, MIGRATE, RESTORE | design `cluster`, cluster clients, redis-cli |
+//! | replication | WAIT, WAITAOF, ROLE, PSYNC, REPLCONF, REPLICAOF, FAILOVER | replicated designs, replicas, Sentinels |
+//! | persistence | SAVE, BGSAVE, BGREWRITEAOF, LASTSAVE, SHUTDOWN | what a restart finds is a parameter of the store (`persistence`) |
 //!
-//! Left out on purpose: streams, geometry, HyperLogLog, modules, users other than the default one, new nodes that join a cluster.
+//! A snapshot, a stream and an append-only file may hold strings, hashes, lists, sets and sorted sets.
+//!
+//! Left out on purpose: bits, SORT, algebra of sets and sorted sets, pops of several lists, sums of fractions, scans, renames and copies, ends of
+//! fields of hashes, functions, the libraries bit, cjson, cmsgpack and struct of Lua, streams, geometry, HyperLogLog, modules, users other than
+//! the default one, ACL, SLOWLOG, LATENCY, MEMORY, OBJECT, new nodes that join a cluster.
 //!
 //! # Where things are
 //!
@@ -91,6 +83,6 @@ mod tests;
 pub use cluster_spec::{CLUSTER, RedisCluster};
 pub use params::{CLUSTER_PARAMS, DOWN_AFTER, NODE_TIMEOUT, PARAMS, PERSISTENCE, REPLICAS};
 pub use server::cluster::slot_of;
-pub use server::node::PORT;
+pub use server::node::{PORT, sent};
 pub use server::{Own, serve, serve_as, serve_in_cluster, serve_own};
 pub use spec::{KIND, Redis};

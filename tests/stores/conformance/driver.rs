@@ -83,8 +83,7 @@ impl Driver {
         let count = if case.waits { CONNECTIONS } else { 1 };
         let mut pairs: Vec<Pair> = (0..count).map(|_| Pair::open(self.addresses())).collect();
         let text = |text: &str| text.split(' ').map(|word| word.as_bytes().to_vec()).collect::<Words>();
-        let clean =
-            ["FLUSHALL SYNC", "SCRIPT FLUSH SYNC", "FUNCTION FLUSH", "CONFIG SET notify-keyspace-events "];
+        let clean = ["FLUSHALL SYNC", "SCRIPT FLUSH SYNC", "CONFIG SET notify-keyspace-events "];
         pairs[0].prepare(&clean.map(text));
         if case.resp3 {
             pairs.iter_mut().for_each(|pair| pair.prepare(&[text("HELLO 3")]));

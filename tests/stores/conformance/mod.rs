@@ -156,7 +156,6 @@ const FILLING: &[&str] = &[
     "RPUSH <list> {<val>}",
     "SADD <set> {<member>}",
     "ZADD <zset> {<score> <member>}",
-    "ZADD <lexset> {0 <member>}",
     "HSET <hash> {<field> <val>}",
 ];
 

@@ -7,21 +7,6 @@ pub(crate) fn any() -> BoxedStrategy<Vec<u8>> {
     select(BODIES).prop_map(|body| body.as_bytes().to_vec()).boxed()
 }
 
-/// A library with one function, which is one of the scripts.
-pub(crate) fn library() -> BoxedStrategy<Vec<u8>> {
-    let names =
-        (select(&["l", "m"][..]), select(&["f", "g"][..]), select(&["", "flags={'no-writes'}, "][..]));
-    (names, select(BODIES))
-        .prop_map(|((library, function, flags), body)| {
-            format!(
-                "#!lua name={library}\nredis.register_function{{{flags}function_name='{function}', \
-                 callback=function(KEYS, ARGV) {body} end}}"
-            )
-            .into_bytes()
-        })
-        .boxed()
-}
-
 const BODIES: &[&str] = &[
     "return 1",
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end",
@@ -81,19 +66,6 @@ const BODIES: &[&str] = &[
     "local r = redis.call('set',KEYS[1],'v'); return r['ok']",
     "return type(redis.call('get','none'))",
     "return type(redis.call('set','s1','x'))",
-    "return cjson.encode({1,2,3})",
-    "return cjson.encode({a=1})",
-    "return cjson.decode('[1,2,{\"a\":null}]')[2]",
-    "return cjson.encode(cjson.decode('{\"a\":[1.5,true,false,null,\"x\"]}'))",
-    "return cjson.encode({})",
-    "return cjson.encode(0.1)",
-    "return cjson.encode(ARGV[1])",
-    "return {cmsgpack.unpack(cmsgpack.pack(1,'a',{1,2}))}",
-    "return cmsgpack.pack({1,-1,200,1.5,'abc'})",
-    "return bit.band(0xff,0x0f)",
-    "return {bit.bor(1,2),bit.bxor(3,1),bit.lshift(1,4),bit.tohex(255)}",
-    "return struct.pack('>I2',258)",
-    "return {struct.unpack('>I2','\\1\\2')}",
     "redis.call('set','s1','x'); return redis.call('incr','s1')",
     "redis.replicate_commands(); return 1",
     "redis.set_repl(redis.REPL_ALL); return 1",

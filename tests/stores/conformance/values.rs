@@ -34,9 +34,6 @@ pub(crate) fn of(kind: &str) -> Value {
         "list" => key(LISTS),
         "set" => key(SETS),
         "zset" => key(SORTED),
-        // Members are ranged over only where all scores are the same: elsewhere what Redis finds in a set that is no longer
-        // compact depends on the levels that it has drawn.
-        "lexset" => prop_oneof![12 => words(&["y1", "y2"]), 1 => words(&["s1", "h1", "none"])].boxed(),
         "hash" => key(HASHES),
         "key" => words(ANY),
         "val" => value(),
@@ -65,8 +62,6 @@ pub(crate) fn of(kind: &str) -> Value {
         .boxed(),
         "from-score" => words(&["-inf", "0", "1", "(1", "2", "(2", "-1", "1.5", "x", "(inf"]),
         "to-score" => words(&["+inf", "inf", "3", "(3", "2", "(2", "100", "x", "1"]),
-        "from-lex" => words(&["-", "[a", "(a", "[b", "(c", "+", "x"]),
-        "to-lex" => words(&["+", "[e", "(e", "[c", "(d", "-", "y"]),
         // Seconds and milliseconds far enough away that no reply depends on how fast the machine is.
         "ttl" => prop_oneof![10 => words(&["1000", "2000", "86400", "100000"]), 1 => words(&["0", "-1", "x", "9223372036854775807", "9223372036854775", ""])].boxed(),
         // Which of two is later must not depend on which millisecond it is.
@@ -75,11 +70,8 @@ pub(crate) fn of(kind: &str) -> Value {
         "at-ms" => prop_oneof![10 => words(&["33177117420000", "4102444800000"]), 1 => words(&["0", "-1", "1", "x", "9223372036854775807"])].boxed(),
         "pattern" => words(&["*", "?1", "[st]*", "s?", "\\*", "[^a]*", "h[1-9]", "[a", "", "*1*", "music.*", "n*s"]),
         "channel" => words(&["music", "sport", "music.art", "c1"]),
-        "offset" => prop_oneof![10 => words(&["0", "1", "7", "8", "15", "100"]), 1 => words(&["-1", "x", "4294967296"])].boxed(),
-        "bit" => prop_oneof![12 => words(&["0", "1"]), 1 => words(&["2", "x"])].boxed(),
         "db" => words(&["0", "1", "9", "15", "16", "-1", "x"]),
         "script" => super::scripts::any(),
-        "library" => super::scripts::library(),
         "sha" => words(&["e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "E0E1F9FABFC9D4800C877A703B823AC0578FF8DB", "x", "ffffffffffffffffffffffffffffffffffffffff"]),
         _ => panic!("there is no kind of value <{kind}>"),
     }

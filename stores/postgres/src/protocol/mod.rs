@@ -12,9 +12,6 @@ mod float;
 mod frames;
 mod frontend;
 mod interval;
-mod json;
-mod json_functions;
-mod json_made;
 mod read;
 mod time;
 mod types;
@@ -29,11 +26,6 @@ pub(crate) use float::Float;
 pub(crate) use frames::{Frame, Senseless, frame, frame_of, opening_of};
 pub(crate) use frontend::{Bind, Message, Opening, Target, opening, take};
 pub(crate) use interval::Interval;
-pub(crate) use json_functions::{
-    json_has, json_joined, json_of_key, json_of_place, json_set, json_text_of_key, json_text_of_place,
-    json_type_of, json_without,
-};
-pub(crate) use json_made::{json_object, json_records};
 pub(crate) use time::{EPOCH_S, timestamp};
 pub(crate) use types::{Element, Type};
 pub(crate) use value::Value;

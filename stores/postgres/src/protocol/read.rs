@@ -6,7 +6,6 @@ use super::array;
 use super::error::SqlError;
 use super::float::Float;
 use super::interval::Interval;
-use super::json;
 use super::time::read_point;
 use super::types::Type;
 use super::value::Value;
@@ -50,9 +49,6 @@ impl Type {
             Type::Text | Type::Varchar(_) | Type::Name | Type::Unknown => Ok(Value::Text(text.to_owned())),
             Type::Bytea => read_bytes(text).map(Value::Bytes).ok_or_else(invalid),
             Type::Float8 => Float::read(text).map(Value::Float).ok_or_else(invalid),
-            Type::Bit(len) => read_bits(text, len).map(Value::Bits),
-            Type::Json => json::canonical(text).map(|_| Value::Json(text.to_owned())),
-            Type::Jsonb => json::canonical(text).map(Value::Json),
             Type::Enum(enumeration) => {
                 let unknown = || {
                     let message = format!("invalid input value for enum {}: \"{text}\"", enumeration.name);
@@ -115,19 +111,6 @@ fn escaped(mut rest: &[u8]) -> Option<Vec<u8>> {
         rest = after;
     }
     Some(bytes)
-}
-
-/// The digits of a `bit` of this length.
-fn read_bits(text: &str, len: u32) -> Result<String, SqlError> {
-    if let Some(wrong) = text.chars().find(|digit| !['0', '1'].contains(digit)) {
-        return Err(SqlError::new("22P02", format!("\"{wrong}\" is not a valid binary digit")));
-    }
-    let found = text.len();
-    if found != len as usize {
-        let message = format!("bit string length {found} does not match type bit({len})");
-        return Err(SqlError::new("22026", message));
-    }
-    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -34,12 +34,6 @@ pub(crate) enum Type {
     Uuid,
     /// `bytea`.
     Bytea,
-    /// `bit`, of this length.
-    Bit(u32),
-    /// `json`, kept as it was written.
-    Json,
-    /// `jsonb`.
-    Jsonb,
     /// `name`, of the catalogue.
     Name,
     /// `oid`, of the catalogue.
@@ -72,8 +66,6 @@ pub(crate) enum Element {
     Timestamp,
     Timestamptz,
     Uuid,
-    Json,
-    Jsonb,
     Enum(&'static Enumeration),
 }
 
@@ -86,13 +78,10 @@ impl Type {
             Type::Bytea => 17,
             Type::Name => 19,
             Type::Oid => 26,
-            Type::Json => 114,
             Type::Float8 => 701,
-            Type::Bit(_) => 1560,
             Type::Numeric => 1700,
             Type::Regclass => 2205,
             Type::Regtype => 2206,
-            Type::Jsonb => 3802,
             Type::Enum(enumeration) => enumeration.oid,
             Type::Array(element) => element.oid(),
             Type::Int8 => 20,
@@ -120,15 +109,12 @@ impl Type {
             23 => Type::Int4,
             25 => Type::Text,
             26 => Type::Oid,
-            114 => Type::Json,
             701 => Type::Float8,
             1043 => Type::Varchar(None),
             1114 => Type::Timestamp,
             1184 => Type::Timestamptz,
             1186 => Type::Interval,
-            1560 => Type::Bit(1),
             2950 => Type::Uuid,
-            3802 => Type::Jsonb,
             _ => {
                 let refused = || SqlError::unsupported(format!("the type with OID {oid}"));
                 Type::Array(Element::of_oid(oid).ok_or_else(refused)?)
@@ -150,13 +136,12 @@ impl Type {
         }
     }
 
-    /// The type's modifier: the length of a `varchar(n)`, with its header, or of a `bit(n)`; -1 for none.
+    /// The type's modifier: the length of a `varchar(n)`, with its header; -1 for none.
     pub(crate) fn modifier(self) -> i32 {
         match self {
             Type::Varchar(Some(len)) | Type::Array(Element::Varchar(Some(len))) => {
                 i32::try_from(len).unwrap_or(i32::MAX - 4) + 4
             }
-            Type::Bit(len) => i32::try_from(len).unwrap_or(i32::MAX),
             _ => -1,
         }
     }
@@ -167,7 +152,6 @@ impl Type {
         match self {
             Type::Varchar(_) => Type::Varchar(len),
             Type::Array(Element::Varchar(_)) => Type::Array(Element::Varchar(len)),
-            Type::Bit(_) => Type::Bit(u32::try_from(modifier).unwrap_or(1)),
             ty => ty,
         }
     }
@@ -198,9 +182,6 @@ impl Type {
             Type::Interval => "interval",
             Type::Uuid => "uuid",
             Type::Bytea => "bytea",
-            Type::Bit(_) => "bit",
-            Type::Json => "json",
-            Type::Jsonb => "jsonb",
             Type::Name => "name",
             Type::Oid => "oid",
             Type::Regtype => "regtype",
@@ -279,8 +260,6 @@ impl Element {
             Type::Timestamp => Element::Timestamp,
             Type::Timestamptz => Element::Timestamptz,
             Type::Uuid => Element::Uuid,
-            Type::Json => Element::Json,
-            Type::Jsonb => Element::Jsonb,
             Type::Enum(enumeration) => Element::Enum(enumeration),
             _ => return None,
         })
@@ -299,8 +278,6 @@ impl Element {
             Element::Timestamp => Type::Timestamp,
             Element::Timestamptz => Type::Timestamptz,
             Element::Uuid => Type::Uuid,
-            Element::Json => Type::Json,
-            Element::Jsonb => Type::Jsonb,
             Element::Enum(enumeration) => Type::Enum(enumeration),
         }
     }
@@ -319,8 +296,6 @@ impl Element {
             Element::Timestamp => (1115, "timestamp without time zone[]"),
             Element::Timestamptz => (1185, "timestamp with time zone[]"),
             Element::Uuid => (2951, "uuid[]"),
-            Element::Json => (199, "json[]"),
-            Element::Jsonb => (3807, "jsonb[]"),
             Element::Enum(enumeration) => (enumeration.oid + 1, &enumeration.array_name),
         }
     }
@@ -339,8 +314,6 @@ impl Element {
             Element::Timestamp,
             Element::Timestamptz,
             Element::Uuid,
-            Element::Json,
-            Element::Jsonb,
         ];
         all.into_iter().find(|element| element.oid() == oid)
     }

@@ -36,10 +36,6 @@ pub(crate) enum Value {
     Uuid(u128),
     /// Bytes of a `bytea`.
     Bytes(Vec<u8>),
-    /// The digits of a `bit`.
-    Bits(String),
-    /// A `jsonb` in its one form, or a `json` as it was written.
-    Json(String),
     /// The elements of an array.
     Array(Vec<Value>),
     /// The result of a function that is called for its effect.
@@ -61,7 +57,7 @@ impl Value {
                 Some(format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000))
             }
             Value::Label(_, label) => Some(label.to_string()),
-            Value::Text(value) | Value::Json(value) | Value::Bits(value) => Some(value.clone()),
+            Value::Text(value) => Some(value.clone()),
             Value::Bytes(bytes) => Some(bytes_text(bytes)),
             Value::Array(values) => Some(array::joined(&values.iter().map(Value::text).collect::<Vec<_>>())),
             Value::Time(micros) => Some(format!("{}+00", point_text(*micros))),

@@ -6,7 +6,6 @@ use super::array;
 use super::error::SqlError;
 use super::float::Float;
 use super::interval::Interval;
-use super::json;
 use super::types::Type;
 use super::value::Value;
 
@@ -65,8 +64,7 @@ impl Type {
                 .try_into()
                 .map(|bytes| Value::Float(Float(f64::from_be_bytes(bytes))))
                 .map_err(incorrect),
-            (_, Type::Bit(_)) => read_bits(bytes).map(Value::Bits),
-            (_, Type::Json | Type::Enum(_)) => self.read(as_text()?),
+            (_, Type::Enum(_)) => self.read(as_text()?),
             (_, Type::Oid) => bytes
                 .try_into()
                 .map(|bytes| Value::Int(i64::from(u32::from_be_bytes(bytes))))
@@ -78,11 +76,6 @@ impl Type {
                 };
                 array::unframe(bytes)?.into_iter().map(read).collect::<Result<_, _>>().map(Value::Array)
             }
-            // Behind the number of its version.
-            (_, Type::Jsonb) => match as_text()?.strip_prefix('\u{1}') {
-                Some(text) => json::canonical(text).map(Value::Json),
-                None => Err(SqlError::unsupported("this version of jsonb")),
-            },
             (_, Type::Interval) => read_span(bytes).map(Value::Span),
             (_, Type::Void | Type::Regtype | Type::Regclass | Type::Numeric) => {
                 Err(SqlError::unsupported("a parameter of this type in binary"))
@@ -120,17 +113,7 @@ impl Value {
             Value::Text(value) => Some(value.clone().into_bytes()),
             Value::Label(_, label) => Some(label.as_bytes().to_vec()),
             Value::Float(value) => Some(value.0.to_be_bytes().to_vec()),
-            Value::Bits(digits) => {
-                let len = i32::try_from(digits.len()).unwrap_or(i32::MAX).to_be_bytes();
-                let octet = |octet: &[u8]| {
-                    let place = |at: usize| u8::from(octet.get(at) == Some(&b'1')) << (7 - at);
-                    (0..8).map(place).sum()
-                };
-                Some([&len[..], &digits.as_bytes().chunks(8).map(octet).collect::<Vec<u8>>()].concat())
-            }
-            Value::Json(value) if ty == Type::Json => Some(value.clone().into_bytes()),
             Value::Bytes(bytes) => Some(bytes.clone()),
-            Value::Json(value) => Some([b"\x01", value.as_bytes()].concat()),
             Value::Array(values) => match ty {
                 Type::Array(element) => {
                     let ty = element.ty();
@@ -159,13 +142,6 @@ fn read_span(bytes: &[u8]) -> Result<Interval, SqlError> {
     })
 }
 
-/// A `bit`: how many digits it has, and these in octets.
-fn read_bits(bytes: &[u8]) -> Result<String, SqlError> {
-    let (len, octets) = bytes.split_first_chunk().ok_or_else(incorrect)?;
-    let len = usize::try_from(i32::from_be_bytes(*len)).map_err(|_| incorrect())?;
-    let digits: String = octets.iter().map(|octet| format!("{octet:08b}")).collect();
-    digits.get(..len).filter(|_| octets.len() == len.div_ceil(8)).map(str::to_owned).ok_or_else(incorrect)
-}
 /// A number in digits as a `numeric`: digits of base 10,000, the place of the first one, a sign, and how many digits of base 10 come behind
 /// the point.
 fn decimal(text: &str) -> Vec<u8> {

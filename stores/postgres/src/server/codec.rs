@@ -77,10 +77,6 @@ pub(super) fn value(out: &mut Vec<u8>, one: &Value) {
             number(out, bytes.len() as i64);
             out.extend_from_slice(bytes);
         }
-        Value::Json(json) => {
-            out.push(10);
-            text(out, json);
-        }
         Value::Array(values) => {
             out.push(11);
             number(out, values.len() as i64);
@@ -93,10 +89,6 @@ pub(super) fn value(out: &mut Vec<u8>, one: &Value) {
         Value::Numeric(value) => {
             out.push(13);
             number(out, *value);
-        }
-        Value::Bits(digits) => {
-            out.push(14);
-            text(out, digits);
         }
         Value::Label(place, label) => {
             out.push(15);
@@ -150,7 +142,6 @@ pub(super) fn rule(out: &mut Vec<u8>, one: &Rule) {
         Rule::Or(left, right) => all(4, &[left, right]),
         Rule::Not(inner) => all(5, &[inner]),
         Rule::IsNull(inner) => all(6, &[inner]),
-        Rule::Digit(bits, place) => all(10, &[bits, place]),
         Rule::Length(inner) => all(11, &[inner]),
         Rule::Distinct(left, right) => all(12, &[left, right]),
         Rule::Column(at) => {
@@ -242,7 +233,6 @@ impl Reader<'_> {
                 self.0 = rest;
                 Value::Bytes(bytes.to_vec())
             }
-            10 => Value::Json(self.text()?),
             11 => {
                 let count = self.count()?;
                 Value::Array((0..count).map(|_| self.value()).collect::<Option<_>>()?)
@@ -253,7 +243,6 @@ impl Reader<'_> {
                 Value::Float(Float(f64::from_le_bytes(*bytes)))
             }
             13 => Value::Numeric(self.number()?),
-            14 => Value::Bits(self.text()?),
             15 => Value::Label(u32::try_from(self.number()?).ok()?, self.text()?.into()),
             _ => Value::Void,
         })
@@ -303,7 +292,6 @@ impl Reader<'_> {
                 let arms = (0..count).map(|_| Some((self.rule()?, self.rule()?))).collect::<Option<_>>()?;
                 Rule::Case(arms, if self.byte()? == 1 { Some(self.inner()?) } else { None })
             }
-            10 => Rule::Digit(self.inner()?, self.inner()?),
             11 => Rule::Length(self.inner()?),
             _ => Rule::Distinct(self.inner()?, self.inner()?),
         })

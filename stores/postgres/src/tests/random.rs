@@ -51,7 +51,7 @@ pub(super) trait Stage {
 }
 
 /// Statements: `K` and `J` stand for keys, `N` for a number.
-const STATEMENTS: [&str; 107] = [
+const STATEMENTS: [&str; 105] = [
     "BEGIN",
     "BEGIN",
     "BEGIN ISOLATION LEVEL REPEATABLE READ",
@@ -147,8 +147,6 @@ const STATEMENTS: [&str; 107] = [
     "SELECT id, v FROM t ORDER BY id LIMIT 2 OFFSET 1 FOR UPDATE",
     "SELECT id, v FROM t WHERE v < N ORDER BY v DESC, id LIMIT 1 OFFSET 1 FOR UPDATE SKIP LOCKED",
     "SELECT id FROM t ORDER BY id OFFSET N",
-    "SELECT id FROM j WHERE s::text LIKE '%w' AND id::text NOT LIKE 'K%' ORDER BY id FOR UPDATE NOWAIT",
-    "UPDATE j SET n = N WHERE s::text ILIKE 'B_S%' AND id = K RETURNING id",
     "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id ORDER BY t.id FOR UPDATE OF j",
     "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id WHERE t.v < N ORDER BY t.id LIMIT 1 FOR UPDATE OF t",
     "SELECT t.id, t.v, j.n FROM t JOIN j ON j.id = t.id AND j.n = t.v WHERE t.id = K FOR UPDATE",

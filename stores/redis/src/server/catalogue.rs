@@ -1,8 +1,8 @@
 //! The facts about each command: flags, keys, categories, tips and subcommands, as the COMMAND of
 //! Redis 7.0.15 answers them.
 //!
-//! The table of commands takes its flags from here. Commands that the node does not have may stand here; COMMAND leaves
-//! them out.
+//! The table of commands takes its flags from here. The commands of Redis that the node does not have are listed by name
+//! alone ([`lacking`]); `scope.txt` names the senders of the others.
 
 use crate::server::version::Version;
 
@@ -183,7 +183,20 @@ pub(crate) fn subcommand(command: &str, sub: &[u8], version: Version) -> Option<
 
 /// True if a version knows it.
 pub(crate) fn is_in(fact: &Fact, version: Version) -> bool {
-    SINCE.iter().all(|(name, knows)| *name != fact.name || knows(version))
+    knows(version, fact.name)
+}
+
+fn knows(version: Version, name: &str) -> bool {
+    SINCE.iter().all(|(known, knows)| *known != name || knows(version))
+}
+
+/// The name of the command or subcommand that these arguments call, if Redis has it and the node does not.
+pub(crate) fn lacking(args: &[&[u8]], version: Version) -> Option<&'static str> {
+    let lower = |arg: &[u8]| std::str::from_utf8(arg).ok().map(str::to_ascii_lowercase);
+    let name = lower(args.first()?)?;
+    let sub = args.get(1).and_then(|sub| lower(sub)).map(|sub| format!("{name}|{sub}"));
+    let is = |lacking: &&str| *lacking == name || sub.as_deref() == Some(*lacking);
+    LACKING.split_ascii_whitespace().find(is).filter(|lacking| knows(version, lacking))
 }
 
 /// True if a version knows the command at this place of the catalogue.
@@ -266,41 +279,30 @@ const SINCE: [(&str, Knows); 20] = [
     ("waitaof", |version| version >= Version::V7_2),
 ];
 
+/// The commands of Redis that the node does not have, and subcommands of commands that it has.
+const LACKING: &str = "\
+    acl append bitcount bitfield bitfield_ro bitop bitpos blmove blmpop brpoplpush bzmpop bzpopmax bzpopmin copy \
+    digest expiretime fcall fcall_ro function geoadd geodist geohash geopos georadius georadius_ro \
+    georadiusbymember georadiusbymember_ro geosearch geosearchstore getbit getdel getex hexpire \
+    hexpireat hexpiretime hgetdel hgetex hincrbyfloat hmget hpersist hpexpire hpexpireat hpexpiretime hpttl \
+    hrandfield hscan hsetex hstrlen httl hvals incrbyfloat latency lcs linsert lmove lmpop lolwut lpos lpushx \
+    lset ltrim memory module move msetnx object pfadd pfcount pfdebug pfmerge pfselftest randomkey rename \
+    renamenx rpoplpush rpushx scan script|debug sdiff sdiffstore setbit setrange sinter sintercard sinterstore \
+    slowlog smismember smove sort sort_ro spop srandmember sscan strlen substr sunion sunionstore swapdb touch \
+    xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim \
+    zdiff zdiffstore zinter zintercard zinterstore zlexcount zmpop zmscore zpopmax zpopmin zrandmember \
+    zrangebylex zrangestore zrank zremrangebylex zremrangebyrank zrevrange zrevrangebylex zrevrangebyscore \
+    zrevrank zscan zunion zunionstore";
+
 /// All commands and subcommands, in the order of the bytes of their names.
 #[rustfmt::skip]
 pub(crate) const FACTS: &[Fact] = &[
-    fact("acl", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("acl|cat", -2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|deluser", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|dryrun", -4, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|genpass", -2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|getuser", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("acl|list", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|load", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|log", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|save", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|setuser", -3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|users", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("acl|whoami", 2, "noscript loading stale", [0, 0, 0], "slow", "", ""),
-    fact("append", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW insert|index 1|range 0 1 0"),
     fact("asking", 1, "fast", [0, 0, 0], "fast connection", "", ""),
     fact("auth", -2, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("bgrewriteaof", 1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("bgsave", -1, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("bitcount", -2, "readonly", [1, 1, 1], "read bitmap slow", "", "RO access|index 1|range 0 1 0"),
-    fact("bitfield", -2, "write denyoom", [1, 1, 1], "write bitmap slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
-    fact("bitfield_ro", -2, "readonly fast", [1, 1, 1], "read bitmap fast", "", "RO access|index 1|range 0 1 0"),
-    fact("bitop", -4, "write denyoom", [2, -1, 1], "write bitmap slow", "", "OW update|index 2|range 0 1 0;RO access|index 3|range -1 1 0"),
-    fact("bitpos", -3, "readonly", [1, 1, 1], "read bitmap slow", "", "RO access|index 1|range 0 1 0"),
-    fact("blmove", 6, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("blmpop", -5, "write blocking movablekeys", [0, 0, 0], "write list slow blocking", "", "RW access delete|index 2|keynum 0 1 1"),
     fact("blpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("brpop", -3, "write noscript blocking", [1, -2, 1], "write list slow blocking", "", "RW access delete|index 1|range -2 1 0"),
-    fact("brpoplpush", 4, "write denyoom noscript blocking", [1, 2, 1], "write list slow blocking", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("bzmpop", -5, "write blocking movablekeys", [0, 0, 0], "write sortedset slow blocking", "", "RW access delete|index 2|keynum 0 1 1"),
-    fact("bzpopmax", -3, "write noscript blocking fast", [1, -2, 1], "write sortedset fast blocking", "", "RW access delete|index 1|range -2 1 0"),
-    fact("bzpopmin", -3, "write noscript blocking fast", [1, -2, 1], "write sortedset fast blocking", "", "RW access delete|index 1|range -2 1 0"),
     fact("client", -2, "", [0, 0, 0], "slow", "", ""),
     fact("client|caching", 3, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
     fact("client|getname", 2, "noscript loading stale", [0, 0, 0], "slow connection", "", ""),
@@ -364,7 +366,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("config|resetstat", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("config|rewrite", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("config|set", -4, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
-    fact("copy", -3, "write denyoom", [1, 2, 1], "keyspace write slow", "", "RO access|index 1|range 0 1 0;OW update|index 2|range 0 1 0"),
     fact("dbsize", 1, "readonly fast", [0, 0, 0], "keyspace read fast", "request_policy:all_shards response_policy:agg_sum", ""),
     fact("debug", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("decr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
@@ -372,7 +373,6 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("del", -2, "write", [1, -1, 1], "keyspace write slow", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),
     fact("delex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW delete variable_flags|index 1|range 0 1 0"),
     fact("delifeq", 3, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("digest", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
     fact("discard", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
     fact("dump", 2, "readonly", [1, 1, 1], "keyspace read slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("echo", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
@@ -384,131 +384,43 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("exists", -2, "readonly fast", [1, -1, 1], "keyspace read fast", "request_policy:multi_shard response_policy:agg_sum", "RO|index 1|range -1 1 0"),
     fact("expire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("expireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
-    fact("expiretime", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO access|index 1|range 0 1 0"),
     fact("failover", -1, "admin noscript stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("fcall", -3, "noscript stale skip_monitor no_mandatory_keys movablekeys", [0, 0, 0], "slow scripting", "", "RW access update|index 2|keynum 0 1 1"),
-    fact("fcall_ro", -3, "readonly noscript stale skip_monitor no_mandatory_keys movablekeys", [0, 0, 0], "slow scripting", "", "RO access|index 2|keynum 0 1 1"),
     fact("flushall", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("flushdb", -1, "write", [0, 0, 0], "keyspace write slow dangerous", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("function|delete", 3, "write noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|dump", 2, "noscript", [0, 0, 0], "slow scripting", "", ""),
-    fact("function|flush", -2, "write noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|help", 2, "loading stale", [0, 0, 0], "slow scripting", "", ""),
-    fact("function|kill", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:one_succeeded", ""),
-    fact("function|list", -2, "noscript", [0, 0, 0], "slow scripting", "nondeterministic_output_order", ""),
-    fact("function|load", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|restore", -3, "write denyoom noscript", [0, 0, 0], "write slow scripting", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("function|stats", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("geoadd", -5, "write denyoom", [1, 1, 1], "write geo slow", "", "RW update|index 1|range 0 1 0"),
-    fact("geodist", -4, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geohash", -2, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geopos", -2, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("georadius", -6, "write denyoom movablekeys", [1, 1, 1], "write geo slow", "", "RO access|index 1|range 0 1 0;OW update|keyword STORE 6|range 0 1 0;OW update|keyword STOREDIST 6|range 0 1 0"),
-    fact("georadius_ro", -6, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("georadiusbymember", -5, "write denyoom movablekeys", [1, 1, 1], "write geo slow", "", "RO access|index 1|range 0 1 0;OW update|keyword STORE 5|range 0 1 0;OW update|keyword STOREDIST 5|range 0 1 0"),
-    fact("georadiusbymember_ro", -5, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geosearch", -7, "readonly", [1, 1, 1], "read geo slow", "", "RO access|index 1|range 0 1 0"),
-    fact("geosearchstore", -8, "write denyoom", [1, 2, 1], "write geo slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range 0 1 0"),
     fact("get", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO access|index 1|range 0 1 0"),
-    fact("getbit", 3, "readonly fast", [1, 1, 1], "read bitmap fast", "", "RO access|index 1|range 0 1 0"),
-    fact("getdel", 2, "write fast", [1, 1, 1], "write string fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("getex", -2, "write fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("getrange", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
     fact("getset", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hdel", -3, "write fast", [1, 1, 1], "write hash fast", "", "RW delete|index 1|range 0 1 0"),
     fact("hello", -1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
     fact("hexists", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("hexpire", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hexpireat", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hexpiretime", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hget", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hgetall", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
-    fact("hgetdel", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("hgetex", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hincrby", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("hincrbyfloat", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW access update|index 1|range 0 1 0"),
     fact("hkeys", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("hlen", 2, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("hmget", -3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
     fact("hmset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpersist", -5, "write fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpire", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpireat", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hpexpiretime", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
-    fact("hpttl", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
-    fact("hrandfield", -2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
-    fact("hscan", -3, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("hset", -4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
-    fact("hsetex", -6, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW update|index 1|range 0 1 0"),
     fact("hsetnx", 4, "write denyoom fast", [1, 1, 1], "write hash fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("hstrlen", 3, "readonly fast", [1, 1, 1], "read hash fast", "", "RO|index 1|range 0 1 0"),
-    fact("httl", -5, "readonly fast", [1, 1, 1], "read hash fast", "", "RO access|index 1|range 0 1 0"),
-    fact("hvals", 2, "readonly", [1, 1, 1], "read hash slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
     fact("incr", 2, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("incrby", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("incrbyfloat", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "RW access update|index 1|range 0 1 0"),
     fact("info", -1, "loading stale", [0, 0, 0], "slow dangerous", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
     fact("keys", 2, "readonly", [0, 0, 0], "keyspace read slow dangerous", "request_policy:all_shards nondeterministic_output_order", ""),
     fact("lastsave", 1, "loading stale fast", [0, 0, 0], "admin fast dangerous", "nondeterministic_output", ""),
-    fact("latency", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("latency|doctor", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|graph", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("latency|histogram", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|history", 3, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|latest", 2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "nondeterministic_output request_policy:all_nodes response_policy:special", ""),
-    fact("latency|reset", -2, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
-    fact("lcs", -3, "readonly", [1, 2, 1], "read string slow", "", "RO access|index 1|range 1 1 0"),
     fact("lindex", 3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
-    fact("linsert", 5, "write denyoom", [1, 1, 1], "write list slow", "", "RW insert|index 1|range 0 1 0"),
     fact("llen", 2, "readonly fast", [1, 1, 1], "read list fast", "", "RO|index 1|range 0 1 0"),
-    fact("lmove", 5, "write denyoom", [1, 2, 1], "write list slow", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("lmpop", -4, "write movablekeys", [0, 0, 0], "write list slow", "", "RW access delete|index 1|keynum 0 1 1"),
-    fact("lolwut", -1, "readonly fast", [0, 0, 0], "read fast", "", ""),
     fact("lpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("lpos", -3, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("lpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("lpushx", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("lrange", 4, "readonly", [1, 1, 1], "read list slow", "", "RO access|index 1|range 0 1 0"),
     fact("lrem", 4, "write", [1, 1, 1], "write list slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("lset", 4, "write denyoom", [1, 1, 1], "write list slow", "", "RW update|index 1|range 0 1 0"),
-    fact("ltrim", 4, "write", [1, 1, 1], "write list slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("memory", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("memory|doctor", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("memory|malloc-stats", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|purge", 2, "", [0, 0, 0], "slow", "request_policy:all_shards response_policy:all_succeeded", ""),
-    fact("memory|stats", 2, "", [0, 0, 0], "slow", "nondeterministic_output request_policy:all_shards response_policy:special", ""),
-    fact("memory|usage", -3, "readonly", [2, 2, 1], "read slow", "", "RO|index 2|range 0 1 0"),
     fact("mget", -2, "readonly fast", [1, -1, 1], "read string fast", "request_policy:multi_shard", "RO access|index 1|range -1 1 0"),
     fact("migrate", -6, "write movablekeys", [3, 3, 1], "keyspace write slow dangerous", "nondeterministic_output", "RW access delete|index 3|range 0 1 0;RW access delete incomplete|keyword KEYS -2|range -1 1 0"),
-    fact("module", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("module|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("module|list", 2, "admin noscript", [0, 0, 0], "admin slow dangerous", "nondeterministic_output_order", ""),
-    fact("module|load", -3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("module|loadex", -3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("module|unload", 3, "admin noscript no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("monitor", 1, "admin noscript loading stale", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("move", 3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW access update|index 1|range 0 1 0"),
     fact("mset", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:all_succeeded", "OW update|index 1|range -1 2 0"),
-    fact("msetnx", -3, "write denyoom", [1, -1, 2], "write string slow", "request_policy:multi_shard response_policy:agg_min", "OW insert|index 1|range -1 2 0"),
     fact("multi", 1, "noscript loading stale fast allow_busy", [0, 0, 0], "fast transaction", "", ""),
-    fact("object", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("object|encoding", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|freq", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|help", 2, "loading stale", [0, 0, 0], "keyspace slow", "", ""),
-    fact("object|idletime", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
-    fact("object|refcount", 3, "readonly", [2, 2, 1], "keyspace read slow", "nondeterministic_output", "RO|index 2|range 0 1 0"),
     fact("persist", 2, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpire", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpireat", -3, "write fast", [1, 1, 1], "keyspace write fast", "", "RW update|index 1|range 0 1 0"),
     fact("pexpiretime", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO access|index 1|range 0 1 0"),
-    fact("pfadd", -2, "write denyoom fast", [1, 1, 1], "write hyperloglog fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("pfcount", -2, "readonly", [1, -1, 1], "read hyperloglog slow", "", "RW access|index 1|range -1 1 0"),
-    fact("pfdebug", 3, "write denyoom admin", [2, 2, 1], "write hyperloglog admin slow dangerous", "", "RW access|index 2|range 0 1 0"),
-    fact("pfmerge", -2, "write denyoom", [1, -1, 1], "write hyperloglog slow", "", "RW access insert|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
-    fact("pfselftest", 1, "admin", [0, 0, 0], "hyperloglog admin slow dangerous", "", ""),
     fact("ping", -1, "fast", [0, 0, 0], "fast connection", "request_policy:all_shards response_policy:all_succeeded", ""),
     fact("psetex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("psubscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
@@ -524,11 +436,8 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("pubsub|shardnumsub", -2, "pubsub loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("punsubscribe", -1, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
     fact("quit", -1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
-    fact("randomkey", 1, "readonly", [0, 0, 0], "keyspace read slow", "request_policy:all_shards nondeterministic_output", ""),
     fact("readonly", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("readwrite", 1, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
-    fact("rename", 3, "write", [1, 2, 1], "keyspace write slow", "", "RW access delete|index 1|range 0 1 0;OW update|index 2|range 0 1 0"),
-    fact("renamenx", 3, "write fast", [1, 2, 1], "keyspace write fast", "", "RW access delete|index 1|range 0 1 0;OW insert|index 2|range 0 1 0"),
     fact("replconf", -1, "admin noscript loading stale allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("replicaof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("reset", 1, "noscript loading stale fast no_auth allow_busy", [0, 0, 0], "fast connection", "", ""),
@@ -536,60 +445,31 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("restore-asking", -4, "write denyoom asking", [1, 1, 1], "keyspace write slow dangerous", "", "OW update|index 1|range 0 1 0"),
     fact("role", 1, "noscript loading stale fast", [0, 0, 0], "admin fast dangerous", "", ""),
     fact("rpop", -2, "write fast", [1, 1, 1], "write list fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("rpoplpush", 3, "write denyoom", [1, 2, 1], "write list slow", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
     fact("rpush", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
-    fact("rpushx", -3, "write denyoom fast", [1, 1, 1], "write list fast", "", "RW insert|index 1|range 0 1 0"),
     fact("sadd", -3, "write denyoom fast", [1, 1, 1], "write set fast", "", "RW insert|index 1|range 0 1 0"),
     fact("save", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("scan", -2, "readonly", [0, 0, 0], "keyspace read slow", "nondeterministic_output request_policy:special", ""),
     fact("scard", 2, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("script", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("script|debug", 3, "noscript", [0, 0, 0], "slow scripting", "", ""),
     fact("script|exists", -3, "noscript", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:agg_logical_and", ""),
     fact("script|flush", -2, "noscript", [0, 0, 0], "slow scripting", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("script|help", 2, "loading stale", [0, 0, 0], "slow scripting", "", ""),
     fact("script|kill", 2, "noscript allow_busy", [0, 0, 0], "slow scripting", "request_policy:all_shards response_policy:one_succeeded", ""),
     fact("script|load", 3, "noscript stale", [0, 0, 0], "slow scripting", "request_policy:all_nodes response_policy:all_succeeded", ""),
-    fact("sdiff", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sdiffstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("select", 2, "loading stale fast", [0, 0, 0], "fast connection", "", ""),
     fact("set", -3, "write denyoom", [1, 1, 1], "write string slow", "", "RW access update variable_flags|index 1|range 0 1 0"),
-    fact("setbit", 4, "write denyoom", [1, 1, 1], "write bitmap slow", "", "RW access update|index 1|range 0 1 0"),
     fact("setex", 4, "write denyoom", [1, 1, 1], "write string slow", "", "OW update|index 1|range 0 1 0"),
     fact("setnx", 3, "write denyoom fast", [1, 1, 1], "write string fast", "", "OW insert|index 1|range 0 1 0"),
-    fact("setrange", 4, "write denyoom", [1, 1, 1], "write string slow", "", "RW update|index 1|range 0 1 0"),
     fact("shutdown", -1, "admin noscript loading stale no_multi allow_busy", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("sinter", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sintercard", -3, "readonly movablekeys", [0, 0, 0], "read set slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("sinterstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "RW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("sismember", 3, "readonly fast", [1, 1, 1], "read set fast", "", "RO|index 1|range 0 1 0"),
     fact("slaveof", 3, "admin noscript stale no_async_loading", [0, 0, 0], "admin slow dangerous", "", ""),
-    fact("slowlog", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("slowlog|get", -2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes nondeterministic_output", ""),
-    fact("slowlog|help", 2, "loading stale", [0, 0, 0], "slow", "", ""),
-    fact("slowlog|len", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:agg_sum nondeterministic_output", ""),
-    fact("slowlog|reset", 2, "admin loading stale", [0, 0, 0], "admin slow dangerous", "request_policy:all_nodes response_policy:all_succeeded", ""),
     fact("smembers", 2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range 0 1 0"),
-    fact("smismember", -3, "readonly fast", [1, 1, 1], "read set fast", "", "RO access|index 1|range 0 1 0"),
-    fact("smove", 4, "write fast", [1, 2, 1], "write set fast", "", "RW access delete|index 1|range 0 1 0;RW insert|index 2|range 0 1 0"),
-    fact("sort", -2, "write denyoom movablekeys", [1, 1, 1], "write set sortedset list slow dangerous", "", "RO access|index 1|range 0 1 0;RO access|unknown|unknown;OW update|unknown|unknown"),
-    fact("sort_ro", -2, "readonly movablekeys", [1, 1, 1], "read set sortedset list slow dangerous", "", "RO access|index 1|range 0 1 0;RO access|unknown|unknown"),
-    fact("spop", -2, "write fast", [1, 1, 1], "write set fast", "nondeterministic_output", "RW access delete|index 1|range 0 1 0"),
     fact("spublish", 3, "pubsub loading stale fast", [1, 1, 1], "pubsub fast", "", "not_key|index 1|range 0 1 0"),
-    fact("srandmember", -2, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("srem", -3, "write fast", [1, 1, 1], "write set fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("sscan", -3, "readonly", [1, 1, 1], "read set slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("ssubscribe", -2, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
-    fact("strlen", 2, "readonly fast", [1, 1, 1], "read string fast", "", "RO|index 1|range 0 1 0"),
     fact("subscribe", -2, "pubsub noscript loading stale", [0, 0, 0], "pubsub slow", "", ""),
-    fact("substr", 4, "readonly", [1, 1, 1], "read string slow", "", "RO access|index 1|range 0 1 0"),
-    fact("sunion", -2, "readonly", [1, -1, 1], "read set slow", "nondeterministic_output_order", "RO access|index 1|range -1 1 0"),
-    fact("sunionstore", -3, "write denyoom", [1, -1, 1], "write set slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range -1 1 0"),
     fact("sunsubscribe", -1, "pubsub noscript loading stale", [1, -1, 1], "pubsub slow", "", "not_key|index 1|range -1 1 0"),
-    fact("swapdb", 3, "write fast", [0, 0, 0], "keyspace write fast dangerous", "", ""),
     fact("sync", 1, "admin noscript no_async_loading no_multi", [0, 0, 0], "admin slow dangerous", "", ""),
     fact("time", 1, "loading stale fast", [0, 0, 0], "fast", "nondeterministic_output", ""),
-    fact("touch", -2, "readonly fast", [1, -1, 1], "keyspace read fast", "request_policy:multi_shard response_policy:agg_sum", "RO|index 1|range -1 1 0"),
     fact("ttl", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("type", 2, "readonly fast", [1, 1, 1], "keyspace read fast", "", "RO|index 1|range 0 1 0"),
     fact("unlink", -2, "write fast", [1, -1, 1], "keyspace write fast", "request_policy:multi_shard response_policy:agg_sum", "RM delete|index 1|range -1 1 0"),
@@ -598,63 +478,15 @@ pub(crate) const FACTS: &[Fact] = &[
     fact("wait", 3, "noscript", [0, 0, 0], "slow connection", "request_policy:all_shards response_policy:agg_min", ""),
     fact("waitaof", 4, "noscript blocking", [0, 0, 0], "slow blocking connection", "request_policy:all_shards response_policy:agg_min", ""),
     fact("watch", -2, "noscript loading stale fast allow_busy", [1, -1, 1], "fast transaction", "", "RO|index 1|range -1 1 0"),
-    fact("xack", -4, "write fast", [1, 1, 1], "write stream fast", "", "RW update|index 1|range 0 1 0"),
-    fact("xadd", -5, "write denyoom fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW update|index 1|range 0 1 0"),
-    fact("xautoclaim", -6, "write fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW delete|index 1|range 0 1 0"),
-    fact("xclaim", -6, "write fast", [1, 1, 1], "write stream fast", "nondeterministic_output", "RW update|index 1|range 0 1 0"),
-    fact("xdel", -3, "write fast", [1, 1, 1], "write stream fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("xgroup", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("xgroup|create", -5, "write denyoom", [2, 2, 1], "write stream slow", "", "RW insert|index 2|range 0 1 0"),
-    fact("xgroup|createconsumer", 5, "write denyoom", [2, 2, 1], "write stream slow", "", "RW insert|index 2|range 0 1 0"),
-    fact("xgroup|delconsumer", 5, "write", [2, 2, 1], "write stream slow", "", "RW delete|index 2|range 0 1 0"),
-    fact("xgroup|destroy", 4, "write", [2, 2, 1], "write stream slow", "", "RW delete|index 2|range 0 1 0"),
-    fact("xgroup|help", 2, "loading stale", [0, 0, 0], "stream slow", "", ""),
-    fact("xgroup|setid", -5, "write", [2, 2, 1], "write stream slow", "", "RW update|index 2|range 0 1 0"),
-    fact("xinfo", -2, "", [0, 0, 0], "slow", "", ""),
-    fact("xinfo|consumers", 4, "readonly", [2, 2, 1], "read stream slow", "nondeterministic_output", "RO access|index 2|range 0 1 0"),
-    fact("xinfo|groups", 3, "readonly", [2, 2, 1], "read stream slow", "", "RO access|index 2|range 0 1 0"),
-    fact("xinfo|help", 2, "loading stale", [0, 0, 0], "stream slow", "", ""),
-    fact("xinfo|stream", -3, "readonly", [2, 2, 1], "read stream slow", "", "RO access|index 2|range 0 1 0"),
-    fact("xlen", 2, "readonly fast", [1, 1, 1], "read stream fast", "", "RO|index 1|range 0 1 0"),
-    fact("xpending", -3, "readonly", [1, 1, 1], "read stream slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
-    fact("xrange", -4, "readonly", [1, 1, 1], "read stream slow", "", "RO access|index 1|range 0 1 0"),
-    fact("xread", -4, "readonly blocking movablekeys", [0, 0, 0], "read stream slow blocking", "", "RO access|keyword STREAMS 1|range -1 1 2"),
-    fact("xreadgroup", -7, "write blocking movablekeys", [0, 0, 0], "write stream slow blocking", "", "RO access|keyword STREAMS 4|range -1 1 2"),
-    fact("xrevrange", -4, "readonly", [1, 1, 1], "read stream slow", "", "RO access|index 1|range 0 1 0"),
-    fact("xsetid", -3, "write denyoom fast", [1, 1, 1], "write stream fast", "", "RW update|index 1|range 0 1 0"),
-    fact("xtrim", -4, "write", [1, 1, 1], "write stream slow", "nondeterministic_output", "RW delete|index 1|range 0 1 0"),
     fact("zadd", -4, "write denyoom fast", [1, 1, 1], "write sortedset fast", "", "RW update|index 1|range 0 1 0"),
     fact("zcard", 2, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO|index 1|range 0 1 0"),
     fact("zcount", 4, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zdiff", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zdiffstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
     fact("zincrby", 4, "write denyoom fast", [1, 1, 1], "write sortedset fast", "", "RW access update|index 1|range 0 1 0"),
-    fact("zinter", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zintercard", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zinterstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
-    fact("zlexcount", 4, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zmpop", -4, "write movablekeys", [0, 0, 0], "write sortedset slow", "", "RW access delete|index 1|keynum 0 1 1"),
-    fact("zmscore", -3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zpopmax", -2, "write fast", [1, 1, 1], "write sortedset fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("zpopmin", -2, "write fast", [1, 1, 1], "write sortedset fast", "", "RW access delete|index 1|range 0 1 0"),
-    fact("zrandmember", -2, "readonly", [1, 1, 1], "read sortedset slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("zrange", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrangebylex", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
     fact("zrangebyscore", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrangestore", -5, "write denyoom", [1, 2, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|range 0 1 0"),
-    fact("zrank", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
     fact("zrem", -3, "write fast", [1, 1, 1], "write sortedset fast", "", "RW delete|index 1|range 0 1 0"),
-    fact("zremrangebylex", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("zremrangebyrank", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
     fact("zremrangebyscore", 4, "write", [1, 1, 1], "write sortedset slow", "", "RW delete|index 1|range 0 1 0"),
-    fact("zrevrange", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrangebylex", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrangebyscore", -4, "readonly", [1, 1, 1], "read sortedset slow", "", "RO access|index 1|range 0 1 0"),
-    fact("zrevrank", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zscan", -3, "readonly", [1, 1, 1], "read sortedset slow", "nondeterministic_output", "RO access|index 1|range 0 1 0"),
     fact("zscore", 3, "readonly fast", [1, 1, 1], "read sortedset fast", "", "RO access|index 1|range 0 1 0"),
-    fact("zunion", -3, "readonly movablekeys", [0, 0, 0], "read sortedset slow", "", "RO access|index 1|keynum 0 1 1"),
-    fact("zunionstore", -4, "write denyoom movablekeys", [1, 1, 1], "write sortedset slow", "", "OW update|index 1|range 0 1 0;RO access|index 2|keynum 0 1 1"),
 ];
 
 #[cfg(test)]
@@ -665,6 +497,29 @@ mod tests {
     fn facts_are_in_order_so_that_they_can_be_searched() {
         assert!(FACTS.is_sorted_by(|a, b| a.name.as_bytes() < b.name.as_bytes()));
         assert_eq!(find("get").map(|fact| fact.flags), Some(flags::READONLY | flags::FAST));
-        assert_eq!(subcommands("object").count(), 5);
+        assert_eq!(subcommands("script").count(), 5);
+    }
+
+    #[test]
+    fn the_catalogue_has_the_commands_of_the_scope_and_no_others() {
+        let lines = include_str!("scope.txt").lines();
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let (names, senders): (Vec<&str>, Vec<&str>) = lines.filter_map(|line| line.split_once(' ')).unzip();
+        assert_eq!(names, FACTS.iter().map(|fact| fact.name).collect::<Vec<_>>());
+        assert!(senders.iter().all(|senders| !senders.trim().is_empty()));
+    }
+
+    #[test]
+    fn a_command_is_either_in_the_catalogue_or_lacking() {
+        let names: Vec<&str> = LACKING.split_ascii_whitespace().collect();
+        assert!(names.is_sorted_by(|a, b| a < b));
+        assert!(names.iter().all(|name| find(name).is_none()));
+        let lacks = |line: &str, version| {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            lacking(&words, version)
+        };
+        assert_eq!(lacks("XADD s * a 1", Version::V7_0), Some("xadd"));
+        assert_eq!(lacks("Script Debug yes", Version::V7_0), Some("script|debug"));
+        assert_eq!(lacks("GET xadd", Version::V7_0), None);
     }
 }

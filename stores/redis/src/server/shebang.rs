@@ -38,14 +38,6 @@ impl Flags {
         flag.map(|(_, flag)| *flag = true).is_some()
     }
 
-    /// The names of the flags that are set.
-    pub(crate) fn names(mut self) -> impl Iterator<Item = &'static str> {
-        self.named()
-            .map(|(name, flag)| (name, *flag))
-            .into_iter()
-            .filter_map(|(name, set)| set.then_some(name))
-    }
-
     /// Reads the flags, and what is left to compile: the lines after the first, so that lines are counted from there.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! Snapshots of nodes: a dataset with its place in the replication stream, and back.
 
-use crate::server::lua;
 use crate::server::node::Node;
 pub(crate) use crate::server::rdb::StreamAt;
 use crate::server::rdb::{Aux, Content, RdbError, Saved, decode, encode};
@@ -30,16 +29,12 @@ pub(crate) fn of_node(node: &Node, aof_base: bool) -> Vec<u8> {
     for (database, key, Entry { value, expires, record, .. }) in node.store.all() {
         databases[database].push(Saved { key, value, expires: *expires, record: *record });
     }
-    let libraries: Vec<&[u8]> =
-        node.store.functions.libraries().map(|library| library.code.as_slice()).collect();
-    encode(&aux, &libraries, (0..).zip(databases.iter().map(|entries| entries.iter().copied())))
+    encode(&aux, (0..).zip(databases.iter().map(|entries| entries.iter().copied())))
 }
 
 /// Reads a snapshot into an empty dataset. A primary leaves out what is dead by its clock.
 pub(crate) fn load(bytes: &[u8], mut store: Store, primary: bool) -> Result<Copy, RdbError> {
-    let Content { aux, libraries, entries } = decode(bytes)?;
-    store.functions = lua::load_all(store.version, &libraries)
-        .map_err(|_| RdbError::Corrupt("a library of functions that does not load"))?;
+    let Content { aux, entries } = decode(bytes)?;
     let now_ms = store.now_ms();
     for entry in entries {
         let database = usize::try_from(entry.db).ok().filter(|database| *database < DATABASES);

@@ -12,9 +12,9 @@ pub enum Version {
     V7_0,
     /// 7.2: time stands still for a whole script.
     V7_2,
-    /// 7.4: fields of hashes can end.
+    /// 7.4.
     V7_4,
-    /// 8.0: fields are read, or set, together with their end.
+    /// 8.0.
     V8_0,
     /// 8.4: a key is set and deleted on the condition that it has a value.
     V8_4,
@@ -95,13 +95,13 @@ impl Version {
         self >= Version::V8_4
     }
 
-    /// True if fields of hashes can end: HEXPIRE and its kin. Those of Valkey 9.0 are left out.
+    /// True if fields of hashes can end (HEXPIRE and its kin), which is not modelled.
     #[must_use]
     pub fn has_field_ends(self) -> bool {
         matches!(self, Version::V7_4 | Version::V8_0 | Version::V8_4)
     }
 
-    /// True if it has HGETEX, HSETEX and HGETDEL as Redis has them.
+    /// True if it has HGETEX, HSETEX and HGETDEL, which are not modelled.
     #[must_use]
     pub fn reads_and_ends_fields(self) -> bool {
         matches!(self, Version::V8_0 | Version::V8_4)

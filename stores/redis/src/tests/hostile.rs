@@ -42,7 +42,7 @@ const EFFECTS: &[&str] = &[
     "ZADD z 1 a 2.5 b",
     "SELECT 3",
     "INCRBY n 41",
-    "APPEND k w",
+    "LPUSH l w",
     "DEL k",
     "PING",
     "REPLCONF GETACK *",

@@ -4,8 +4,6 @@ mod cluster;
 mod commands;
 mod data;
 mod failover;
-mod field_ends;
-mod functions;
 mod hostile;
 mod lua;
 mod planned;

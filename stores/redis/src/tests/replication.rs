@@ -222,26 +222,6 @@ fn a_scripts_effects_arrive_as_one_transaction() {
 }
 
 #[test]
-fn libraries_of_functions_come_with_the_copy_and_by_the_stream() {
-    let mut group = Group::of(1);
-    let load: [&[u8]; 3] = [b"FUNCTION", b"LOAD", super::functions::COUNTER];
-    let member = &mut group.members[0];
-    let _ = member.node.execute(group.now, member.client, &load, &mut Vec::new());
-    group.carry();
-    assert_eq!(group.run(1, "FCALL count 0"), "1");
-    assert_eq!(
-        group.run(1, "FCALL take 1 k v").split(" script").next(),
-        Some("READONLY You can't write against a read only replica.")
-    );
-    group.members.push(Member::new(3, Some("node-0")));
-    group.link(2, 0);
-    assert_eq!(group.run(2, "FCALL count 0"), "1");
-    assert_eq!(group.run(1, "FUNCTION FLUSH"), "READONLY You can't write against a read only replica.");
-    group.run(0, "FUNCTION DELETE counter");
-    assert_eq!([1, 2].map(|at| group.run(at, "FCALL count 0")), ["ERR Function not found"; 2]);
-}
-
-#[test]
 fn a_replica_hides_dead_keys_but_leaves_them_to_its_primary() {
     let mut group = Group::of(1);
     group.run(0, "SET lock me NX PX 100");

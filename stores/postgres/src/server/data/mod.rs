@@ -12,7 +12,7 @@ mod version;
 pub(crate) use compare::{compared, order};
 pub(crate) use heap::{Attempt, Ended, Heap, Unique};
 pub(crate) use routine::Routine;
-pub(crate) use rule::{Rule, digit};
+pub(crate) use rule::Rule;
 pub(crate) use schema::{Column, Default as ColumnDefault, Key, KeyRules, Schema};
 pub(crate) use sequence::{Sequence, Sequences};
 pub(crate) use version::{Actor, Place, Row, Snapshot, Tid, Xid};

@@ -18,8 +18,6 @@ pub(crate) enum Rule {
     /// The first value that is not null.
     First(Vec<Rule>),
     Case(Vec<(Rule, Rule)>, Option<Box<Rule>>),
-    /// The digit of a `bit` at a place.
-    Digit(Box<Rule>, Box<Rule>),
     /// How many characters a text has.
     Length(Box<Rule>),
     /// True if exactly one is null or they differ.
@@ -72,10 +70,6 @@ impl Rule {
                     (None, None) => Value::Null,
                 }
             }
-            Rule::Digit(bits, place) => match (bits.of(row), place.of(row)) {
-                (Value::Bits(digits), Value::Int(place)) => digit(&digits, place).unwrap_or(Value::Null),
-                _ => Value::Null,
-            },
             Rule::Length(text) => match text.of(row) {
                 Value::Text(text) => Value::Int(i64::try_from(text.chars().count()).unwrap_or(i64::MAX)),
                 _ => Value::Null,
@@ -91,12 +85,6 @@ impl Rule {
             one => vec![one],
         }
     }
-}
-
-/// The digit of a `bit` at a place; none if it has no such place.
-pub(crate) fn digit(digits: &str, place: i64) -> Option<Value> {
-    let digit = digits.as_bytes().get(usize::try_from(place).ok()?)?;
-    Some(Value::Int(i64::from(*digit == b'1')))
 }
 
 #[cfg(test)]

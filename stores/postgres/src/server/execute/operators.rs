@@ -1,6 +1,6 @@
 //! The results of operators.
 
-use crate::protocol::{Float, Interval, SqlError, Type, Value, json_joined, json_without};
+use crate::protocol::{Float, Interval, SqlError, Type, Value};
 use crate::server::data::compared;
 use crate::server::plan::in_range;
 use crate::server::sql::Operator;
@@ -35,8 +35,6 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value, ty: Type) ->
             Value::Span(span.scaled(factor).ok_or_else(beyond)?)
         }
         (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
-        (Value::Json(json), Value::Text(key)) => Value::Json(json_without(&json, &key)?),
-        (Value::Json(left), Value::Json(right)) => Value::Json(json_joined(&left, &right)?),
         (Value::Time(point), Value::Span(span)) => Value::Time(shifted(point, span)?),
         (Value::Span(span), Value::Time(point)) => Value::Time(shifted(point, span)?),
         (Value::Stamp(point), Value::Span(span)) => Value::Stamp(shifted(point, span)?),
@@ -66,7 +64,6 @@ fn floats(operator: Operator, left: f64, right: f64) -> Result<Value, SqlError> 
         Operator::Times => left * right,
         Operator::Divide if right == 0.0 && !left.is_nan() => return Err(divided()),
         Operator::Divide => left / right,
-        Operator::Power => left.powf(right),
         _ => return Err(SqlError::unsupported("this operator")),
     };
     if result.is_infinite() && left.is_finite() && right.is_finite() {

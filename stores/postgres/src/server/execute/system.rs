@@ -10,7 +10,7 @@ use crate::server::plan::System;
 const SCHEMAS: [(i64, &str); 2] = [(11, "pg_catalog"), (2200, "public")];
 
 /// The types by their names in the catalogue.
-const TYPES: [(&str, Type); 16] = [
+const TYPES: [(&str, Type); 14] = [
     ("bool", Type::Bool),
     ("bytea", Type::Bytea),
     ("name", Type::Name),
@@ -24,13 +24,12 @@ const TYPES: [(&str, Type); 16] = [
     ("timestamptz", Type::Timestamptz),
     ("interval", Type::Interval),
     ("uuid", Type::Uuid),
-    ("jsonb", Type::Jsonb),
-    ("json", Type::Json),
     ("float8", Type::Float8),
 ];
 
 /// Names of types that PostgreSQL has and that are not known here.
-const UNKNOWN: [&str; 9] = ["numeric", "decimal", "real", "float4", "date", "time", "timetz", "bit", "char"];
+const UNKNOWN: [&str; 11] =
+    ["numeric", "decimal", "real", "float4", "date", "time", "timetz", "bit", "char", "json", "jsonb"];
 
 /// The OID of the type of a name; null if there is none.
 pub(super) fn type_of(name: &str) -> Result<Value, SqlError> {

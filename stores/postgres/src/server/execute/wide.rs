@@ -14,7 +14,7 @@ use super::order::{by_keys, limit, offset};
 use super::run::{Found, Met, QueryRun, Side};
 use super::scan::{names_one, place, scan};
 use super::scene::{Effect, Stop};
-use crate::protocol::{Value, json_records};
+use crate::protocol::Value;
 use crate::server::data::{Row, Schema, Tid};
 use crate::server::plan::{Numbering, Origin, Source, Typed, Wide};
 use crate::server::sql::Operator;
@@ -217,12 +217,6 @@ impl Context<'_, '_> {
                     }
                 }
                 all
-            }
-            Origin::Records(json, columns) => {
-                match self.eval(&mut Calls::default(), json, Rows::default())? {
-                    Value::Json(json) => json_records(&json, columns)?,
-                    _ => Vec::new(),
-                }
             }
             Origin::Unnest(array) => match self.eval(&mut Calls::default(), array, Rows::default())? {
                 Value::Array(values) => values.into_iter().map(|value| vec![value]).collect(),

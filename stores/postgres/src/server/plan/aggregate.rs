@@ -1,7 +1,6 @@
 //! Aggregates, and numbers of rows: which expressions have one, and their types.
 
 use super::columns::Scope;
-use super::convert::no_equality;
 use super::items::still;
 use super::planner::Planner;
 use super::typed::{Aggregate, Aggregated, Numbering, SortKey, Typed};
@@ -59,9 +58,6 @@ impl Planner<'_> {
         let value = arg.map(|arg| self.expr(scope, arg, None)).transpose()?;
         self.place = place;
         let ty = result_of(aggregate, value.as_ref().map(|(_, ty)| *ty))?;
-        if distinct && value.as_ref().is_some_and(|(_, ty)| *ty == Type::Json) {
-            return Err(no_equality());
-        }
         let value = value.map(|(value, _)| value);
         if value.as_ref().is_some_and(Typed::calls) {
             return Err(SqlError::unsupported("a function in an aggregate"));
@@ -102,7 +98,7 @@ fn result_of(aggregate: Aggregate, of: Option<Type>) -> Result<Type, SqlError> {
         }
         (Aggregate::Sum, _) => return Err(missing()),
         (_, Type::Varchar(_)) => Type::Text,
-        (_, Type::Bool | Type::Uuid | Type::Json | Type::Jsonb | Type::Void | Type::Bytea | Type::Bit(_)) => {
+        (_, Type::Bool | Type::Uuid | Type::Void | Type::Bytea) => {
             return Err(missing());
         }
         (_, of) => of,
@@ -122,7 +118,6 @@ pub(super) fn aggregates(expr: &Expr) -> bool {
         Expr::Not(inner) | Expr::IsNull(inner) | Expr::Cast(inner, _) | Expr::InQuery(inner, _) => {
             aggregates(inner)
         }
-        Expr::Like { value, pattern, .. } => aggregates(value) || aggregates(pattern),
         Expr::In(value, list) => aggregates(value) || list.iter().any(aggregates),
         Expr::Any { value, array, .. } => aggregates(value) || aggregates(array),
         Expr::Case { arms, otherwise } => {

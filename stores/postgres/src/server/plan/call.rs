@@ -103,7 +103,6 @@ fn becomes(given: Type, ty: Type) -> bool {
         || given.widens_to(ty)
         || given == Type::Regclass && ty == Type::Text
         || given.bare() == ty.bare()
-        || matches!((given, ty), (Type::Bit(_), Type::Bit(_)))
         || matches!((given, ty), (Type::Array(given), Type::Array(ty)) if given.ty().is_text() && ty.ty().is_text())
 }
 

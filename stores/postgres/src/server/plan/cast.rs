@@ -23,10 +23,6 @@ impl Planner<'_> {
             };
             return self.relation(text).map(|_| Typed::Const(Value::Text(text.clone()))).ok_or_else(missing);
         }
-        if let (Type::Bit(len), Expr::Quoted(_)) = (ty, inner) {
-            let (text, _) = self.expr(scope, inner, Some(Type::Text))?;
-            return made(Function::ToBits, vec![text, Typed::Const(Value::Int(i64::from(len)))]);
-        }
         let (value, found) = self.expr(scope, inner, Some(ty))?;
         converted(value, found, ty)
     }
@@ -164,9 +160,6 @@ pub(super) fn converted(value: Typed, found: Type, ty: Type) -> Result<Typed, Sq
             let value = folded(value, Type::Text)?;
             let len = Typed::Const(Value::Int(i64::from(len)));
             made(Function::Left, vec![value, len])
-        }
-        Type::Bit(len) if found.is_text() => {
-            made(Function::ToBits, vec![value, Typed::Const(Value::Int(i64::from(len)))])
         }
         Type::Array(Element::Varchar(Some(len))) => {
             let value = folded(value, ty.bare())?;

@@ -78,11 +78,6 @@ impl Scope {
         self.by_place(at).map_or_else(String::new, |(table, column)| format!("{table}.{}", column.name))
     }
 
-    /// The type of a column of these tables.
-    pub(super) fn ty(&self, at: usize) -> Option<Type> {
-        self.by_place(at).map(|(_, column)| column.ty)
-    }
-
     fn by_place(&self, at: usize) -> Option<(&str, &Column)> {
         self.tables
             .iter()

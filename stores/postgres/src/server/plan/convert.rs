@@ -15,11 +15,6 @@ pub(super) fn comparable(a: Type, b: Type) -> bool {
         || arrays(a, b).is_some_and(|(a, b)| comparable(a, b) && a.is_number() == b.is_number())
 }
 
-/// The error of values that have to be compared and cannot be.
-pub(super) fn no_equality() -> SqlError {
-    SqlError::new("42883", "could not identify an equality operator for type json")
-}
-
 /// The types of the elements of two arrays.
 fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
     match (a, b) {
@@ -30,13 +25,10 @@ fn arrays(a: Type, b: Type) -> Option<(Type, Type)> {
 
 /// True if a value of the one type can be cast to the other.
 pub(super) fn castable(from: Type, to: Type) -> bool {
-    let is_json = |ty| matches!(ty, Type::Json | Type::Jsonb);
     comparable(to, from)
         || to.is_text()
         || from.is_text()
-        || is_json(from) && is_json(to)
-        || matches!((from, to), (Type::Int4 | Type::Int8, Type::Bit(_)) | (Type::Bool, Type::Int4))
-        || matches!((from, to), (Type::Int4, Type::Bool) | (Type::Bit(_), Type::Int4 | Type::Int8))
+        || matches!((from, to), (Type::Bool, Type::Int4) | (Type::Int4, Type::Bool))
         || arrays(from, to).is_some_and(|(from, to)| castable(from, to))
 }
 
@@ -46,17 +38,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Int(value), Type::Int2 | Type::Int4 | Type::Int8) => in_range(Some(value), ty),
         (Value::Int(value), Type::Float8) => Ok(Value::Float(Float(value as f64))),
-        (Value::Int(value), Type::Bit(len)) => Ok(Value::Bits(bits(value, len))),
-        (Value::Bits(digits), Type::Int4 | Type::Int8) => {
-            let width = if ty == Type::Int4 { 32 } else { 64 };
-            let number = u64::from_str_radix(&digits, 2).ok().filter(|_| digits.len() <= width);
-            let number = number.map(|number| match ty {
-                // The bits of a number of this width.
-                Type::Int4 => i64::from((number as u32).cast_signed()),
-                _ => number.cast_signed(),
-            });
-            in_range(number, ty)
-        }
         (Value::Int(value), Type::Bool) => Ok(Value::Bool(value != 0)),
         (Value::Bool(value), Type::Int4) => Ok(Value::Int(i64::from(value))),
         (Value::Float(Float(value)), Type::Int2 | Type::Int4 | Type::Int8) => {
@@ -70,7 +51,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
             let half = if value < 0 { -500_000 } else { 500_000 };
             in_range(value.checked_add(half).map(|value| value / 1_000_000), ty)
         }
-        (Value::Json(json), Type::Jsonb) => ty.read(&json),
         (Value::Array(values), Type::Array(element)) => {
             let values = values.into_iter().map(|value| convert(value, element.ty()));
             values.collect::<Result<_, _>>().map(Value::Array)
@@ -89,12 +69,6 @@ pub(crate) fn convert(value: Value, ty: Type) -> Result<Value, SqlError> {
         (value, Type::Text | Type::Varchar(_)) => convert(Value::Text(value.text().unwrap_or_default()), ty),
         (value, _) => Ok(value),
     }
-}
-
-/// The last digits of a number in base two.
-fn bits(value: i64, len: u32) -> String {
-    let digit = |place: u32| if value >> place.min(63) & 1 == 1 { '1' } else { '0' };
-    (0..len).rev().map(digit).collect()
 }
 
 /// An integer as a value of its type.

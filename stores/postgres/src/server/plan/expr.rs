@@ -96,9 +96,6 @@ impl Planner<'_> {
                 Some(aggregate) => return self.aggregate(scope, aggregate, Some(arg), true),
                 None => return Err(SqlError::unsupported(format!("DISTINCT in {name}"))),
             },
-            Expr::Like { operator, value, pattern, escape } => {
-                return self.pattern(scope, *operator, value, pattern, escape.as_deref());
-            }
             Expr::Call { name, args } => match (Aggregate::named(name), &args[..]) {
                 (Some(aggregate), [arg]) => return self.aggregate(scope, aggregate, Some(arg), false),
                 _ => return self.call(scope, name, args, wanted),
@@ -226,8 +223,7 @@ fn is_xmax(expr: &Expr) -> bool {
 /// A value of a type as the value of a column.
 pub(super) fn assigned(value: Typed, found: Type, column: &str, ty: Type) -> Result<Typed, SqlError> {
     let fits = found == Type::Unknown || comparable(ty, found) || ty.is_text() && found != Type::Void;
-    let is_json = (found, ty) == (Type::Json, Type::Jsonb) || (found, ty) == (Type::Jsonb, Type::Json);
-    if !fits && !is_json {
+    if !fits {
         let (ty, found) = (ty.name(), found.name());
         let text = format!("column \"{column}\" is of type {ty} but expression is of type {found}");
         return Err(SqlError::new("42804", text));

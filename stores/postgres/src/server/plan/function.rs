@@ -2,7 +2,7 @@
 //!
 //! Source: PostgreSQL 15 documentation, chapter 9: "Date/Time", "Sequence Manipulation", "System Administration Functions".
 
-use crate::protocol::{Element, Type};
+use crate::protocol::Type;
 use crate::server::locks::Mode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,15 +48,12 @@ pub(crate) enum Function {
     ToRegclass,
     NullIf,
     Concat,
-    StringToArray,
     /// The number of characters of a text.
     Length,
+    /// The first characters of a text; no function that has a name itself.
     Left,
-    Right,
     Lower,
     Upper,
-    /// The digit of a `bit` at a place.
-    GetBit,
     /// `ARRAY[...]`.
     Array,
     ArrayAppend,
@@ -66,35 +63,10 @@ pub(crate) enum Function {
     Element,
     /// `array[from:to]`.
     Slice,
-    JsonBuildObject,
-    JsonbBuildObject,
-    JsonbSet,
-    JsonbTypeof,
-    /// `->`, by a key or a place.
-    Member,
-    /// `->>`.
-    MemberText,
-    /// `?`.
-    JsonbExists,
-    /// `~`; no function that has a name itself.
-    Matches,
-    /// LIKE; no function that has a name itself.
-    Like,
-    /// ILIKE; no function that has a name itself.
-    ILike,
-    /// The digest of bytes by SHA-2.
-    Sha(Sha),
-    /// Bytes as text.
-    Encode,
-    /// A text as the digits of a `bit` of a length; no function that has a name itself.
-    ToBits,
     /// The first characters of each text of an array; no function that has a name itself.
     LeftAll,
     /// The seconds since 1970, or of a span.
     Epoch,
-    Floor,
-    Ceil,
-    Round,
     Random,
     RandomUuid,
 }
@@ -109,17 +81,8 @@ pub(crate) struct LockCall {
     pub(crate) tries: bool,
 }
 
-/// The lengths of digests, in bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sha {
-    Sha224,
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
 /// The functions by their names.
-const NAMES: [(&str, Function); 58] = [
+const NAMES: [(&str, Function); 40] = [
     ("now", Function::Now),
     ("current_timestamp", Function::Now),
     ("transaction_timestamp", Function::Now),
@@ -150,32 +113,14 @@ const NAMES: [(&str, Function); 58] = [
     ("to_regclass", Function::ToRegclass),
     ("nullif", Function::NullIf),
     ("concat", Function::Concat),
-    ("string_to_array", Function::StringToArray),
     ("char_length", Function::Length),
     ("character_length", Function::Length),
     ("length", Function::Length),
-    ("left", Function::Left),
-    ("right", Function::Right),
     ("lower", Function::Lower),
     ("upper", Function::Upper),
-    ("get_bit", Function::GetBit),
-    ("sha224", Function::Sha(Sha::Sha224)),
-    ("sha256", Function::Sha(Sha::Sha256)),
-    ("sha384", Function::Sha(Sha::Sha384)),
-    ("sha512", Function::Sha(Sha::Sha512)),
-    ("encode", Function::Encode),
     ("array_append", Function::ArrayAppend),
     ("array_length", Function::ArrayLength),
     ("cardinality", Function::Cardinality),
-    ("json_build_object", Function::JsonBuildObject),
-    ("jsonb_build_object", Function::JsonbBuildObject),
-    ("jsonb_set", Function::JsonbSet),
-    ("jsonb_typeof", Function::JsonbTypeof),
-    ("jsonb_exists", Function::JsonbExists),
-    ("floor", Function::Floor),
-    ("ceil", Function::Ceil),
-    ("ceiling", Function::Ceil),
-    ("round", Function::Round),
     ("random", Function::Random),
     ("gen_random_uuid", Function::RandomUuid),
 ];
@@ -213,23 +158,9 @@ impl Function {
             Function::Now | Function::StatementTimestamp | Function::ClockTimestamp => &[&[]],
             Function::BackendPid | Function::UnlockAll | Function::LastVal | Function::IsInRecovery => &[&[]],
             Function::Random | Function::RandomUuid => &[&[]],
-            Function::Floor | Function::Ceil | Function::Round => &[&[Type::Float8]],
-            Function::StringToArray => &[&[Type::Text, Type::Text], &[Type::Text, Type::Text, Type::Text]],
             Function::Length | Function::Lower | Function::Upper | Function::ToRegclass => &[&[Type::Text]],
-            Function::Left | Function::Right => &[&[Type::Text, Type::Int4]],
-            Function::GetBit => &[&[Type::Bit(0), Type::Int4]],
-            Function::Sha(_) => &[&[Type::Bytea]],
-            Function::Encode => &[&[Type::Bytea, Type::Text]],
-            Function::JsonbSet => &[
-                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb],
-                &[Type::Jsonb, Type::Array(Element::Text), Type::Jsonb, Type::Bool],
-            ],
+            Function::Left => &[&[Type::Text, Type::Int4]],
             Function::CurrentSetting => &[&[Type::Text], &[Type::Text, Type::Bool]],
-            Function::JsonbTypeof => &[&[Type::Jsonb]],
-            Function::JsonbExists => &[&[Type::Jsonb, Type::Text]],
-            Function::Member | Function::MemberText => {
-                &[&[Type::Jsonb, Type::Text], &[Type::Jsonb, Type::Int4]]
-            }
             Function::Epoch => &[&[Type::Timestamptz], &[Type::Timestamp], &[Type::Interval]],
             Function::Version | Function::CurrentSchema | Function::CurrentDatabase => &[&[]],
             Function::MakeInterval => &[&[Type::Float8]],
@@ -254,13 +185,7 @@ impl Function {
             | Function::Cardinality
             | Function::Element
             | Function::Slice
-            | Function::JsonBuildObject
-            | Function::JsonbBuildObject
-            | Function::LeftAll
-            | Function::Like
-            | Function::ILike
-            | Function::ToBits
-            | Function::Matches => &[],
+            | Function::LeftAll => &[],
         }
     }
 
@@ -268,10 +193,7 @@ impl Function {
     pub(crate) fn has_further(self, found: &[Type]) -> bool {
         matches!(
             (self, found),
-            (Function::Length, [Type::Bytea | Type::Bit(_)])
-                | (Function::GetBit, [Type::Bytea, _])
-                | (Function::Floor | Function::Ceil, [Type::Numeric])
-                | (Function::Round, [Type::Numeric] | [_, _])
+            (Function::Length, [Type::Bytea])
                 | (Function::TerminateBackend, [_, _])
                 | (Function::TimeZone, [Type::Interval, _])
                 | (Function::MakeInterval, [_, _, ..])
@@ -297,23 +219,12 @@ impl Function {
             Function::ToRegtype => Type::Regtype,
             Function::TypeName => Type::Text,
             Function::CurrentSchema | Function::CurrentDatabase => Type::Name,
-            Function::Random | Function::Floor | Function::Ceil | Function::Round | Function::Epoch => {
-                Type::Float8
-            }
+            Function::Random | Function::Epoch => Type::Float8,
             Function::RandomUuid => Type::Uuid,
             Function::ToRegclass => Type::Regclass,
-            Function::StringToArray => Type::Array(Element::Text),
-            Function::Concat | Function::Left | Function::Right | Function::Lower | Function::Upper => {
-                Type::Text
-            }
-            Function::JsonbTypeof | Function::MemberText | Function::CurrentSetting => Type::Text,
-            Function::Length | Function::GetBit | Function::ArrayLength | Function::Cardinality => Type::Int4,
-            Function::JsonbExists | Function::Matches | Function::Like | Function::ILike => Type::Bool,
-            Function::Sha(_) => Type::Bytea,
-            Function::Encode => Type::Text,
-            Function::ToBits => Type::Bit(1),
-            Function::JsonBuildObject => Type::Json,
-            Function::JsonbBuildObject | Function::JsonbSet | Function::Member => Type::Jsonb,
+            Function::Concat | Function::Left | Function::Lower | Function::Upper => Type::Text,
+            Function::CurrentSetting => Type::Text,
+            Function::Length | Function::ArrayLength | Function::Cardinality => Type::Int4,
             Function::Coalesce
             | Function::Greatest
             | Function::Least
@@ -353,34 +264,17 @@ impl Function {
         matches!(
             self,
             Function::NullIf
-                | Function::StringToArray
                 | Function::Length
                 | Function::Left
-                | Function::Right
                 | Function::Lower
                 | Function::Upper
-                | Function::GetBit
                 | Function::Array
                 | Function::ArrayAppend
                 | Function::ArrayLength
                 | Function::Cardinality
                 | Function::Element
                 | Function::Slice
-                | Function::JsonbSet
-                | Function::JsonbTypeof
-                | Function::Member
-                | Function::MemberText
-                | Function::JsonbExists
-                | Function::Matches
-                | Function::Like
-                | Function::ILike
-                | Function::Sha(_)
-                | Function::Encode
-                | Function::ToBits
                 | Function::LeftAll
-                | Function::Floor
-                | Function::Ceil
-                | Function::Round
         )
     }
 
@@ -395,11 +289,24 @@ impl Function {
                 | Function::SetConfig
                 | Function::NullIf
                 | Function::Concat
-                | Function::StringToArray
                 | Function::Array
                 | Function::ArrayAppend
-                | Function::JsonBuildObject
-                | Function::JsonbBuildObject
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_are_those_of_the_scope_and_no_others() {
+        let lines = include_str!("../scope.txt").lines();
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let listed: Vec<&str> = lines.filter_map(|line| Some(line.split_once(' ')?.0)).collect();
+        let mut known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).chain(["greatest", "least"]).collect();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+        assert!(listed.iter().all(|name| Function::named(name).is_some()));
     }
 }

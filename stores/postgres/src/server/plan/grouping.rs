@@ -6,11 +6,10 @@
 //! Source: PostgreSQL 15, `parse_agg.c` (`parseCheckAggregates`, `check_ungrouped_columns`).
 
 use super::columns::Scope;
-use super::convert::no_equality;
 use super::items::still;
 use super::planner::Planner;
 use super::typed::{Columns, Query, Source, Typed};
-use crate::protocol::{SqlError, Type};
+use crate::protocol::SqlError;
 use crate::server::sql::Expr;
 
 /// The keys of GROUP BY: columns of the tables, else columns of the result by their names or numbers, or expressions. `values` are those
@@ -42,10 +41,6 @@ pub(super) fn keys(
         };
         if key.any(&|part| matches!(part, Typed::Column(at) if *at >= width)) {
             return Err(SqlError::new("42803", "aggregate functions are not allowed in GROUP BY"));
-        }
-        let ty = shown.map(|at| columns[at].1);
-        if ty == Some(Type::Json) || matches!(&key, Typed::Column(at) if scope.ty(*at) == Some(Type::Json)) {
-            return Err(no_equality());
         }
         still(Some(&key))?;
         keys.push(key);

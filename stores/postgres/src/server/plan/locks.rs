@@ -41,14 +41,12 @@ pub(super) fn locks(
         let cannot = |what: &str| SqlError::new("0A000", format!("{clause} cannot be applied to {what}"));
         match sources[at].origin {
             Origin::Part(_) => return Err(cannot("a WITH query")),
-            Origin::Unnest(_) | Origin::Records(..) => return Err(cannot("a function")),
+            Origin::Unnest(_) => return Err(cannot("a function")),
             _ => locked.push(at),
         }
     }
     if select.locks.is_empty() {
-        let has_rows = |source: &Source| {
-            !matches!(source.origin, Origin::Part(_) | Origin::Unnest(_) | Origin::Records(..))
-        };
+        let has_rows = |source: &Source| !matches!(source.origin, Origin::Part(_) | Origin::Unnest(_));
         locked.extend((0..sources.len()).filter(|at| has_rows(&sources[*at])));
     }
     for at in &locked {

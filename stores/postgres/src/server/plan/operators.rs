@@ -1,14 +1,13 @@
 //! Operators: the types of their sides and of their results.
 
-use super::cast::{converted, folded, is_open, made};
+use super::cast::{converted, folded, is_open};
 use super::columns::Scope;
 use super::convert::{comparable, in_range};
-use super::function::Function;
 use super::planner::Planner;
 use super::typed::Typed;
 use crate::protocol::{SqlError, Type, Value};
 use crate::server::deep::Child;
-use crate::server::sql::{Expr, Like, Operator};
+use crate::server::sql::{Expr, Operator};
 
 /// The two sides of an operator, with their types.
 type Sides = ((Typed, Type), (Typed, Type));
@@ -26,7 +25,6 @@ impl Planner<'_> {
         let meets = |ty| match (operator, ty) {
             (Operator::Plus, Type::Timestamp | Type::Timestamptz) => Type::Interval,
             (Operator::Times, Type::Interval) => Type::Float8,
-            (Operator::Minus, Type::Jsonb) => Type::Text,
             // Values of `character varying` are compared as `text`.
             (_, Type::Varchar(_)) => Type::Text,
             (_, ty) => ty,
@@ -51,19 +49,6 @@ impl Planner<'_> {
     ) -> Result<(Typed, Type), SqlError> {
         match operator {
             Operator::Concat => return self.concat(scope, left, right),
-            Operator::Member | Operator::MemberText | Operator::Has => {
-                return self.member(scope, operator, left, right);
-            }
-            Operator::Matches => {
-                let (text, pattern) =
-                    (self.cast(scope, left, Type::Text)?, self.cast(scope, right, Type::Text)?);
-                return Ok((made(Function::Matches, vec![text, pattern])?, Type::Bool));
-            }
-            Operator::Power => {
-                let left = self.cast(scope, left, Type::Float8)?;
-                let right = self.cast(scope, right, Type::Float8)?;
-                return Ok((joined(operator, left, right, Type::Float8)?, Type::Float8));
-            }
             _ => {}
         }
         let (left, right) = self.sides(scope, operator, left, right)?;
@@ -88,20 +73,12 @@ impl Planner<'_> {
         Ok((value, ty))
     }
 
-    /// `||` of texts, of two `jsonb`, or of an array and an array or an element.
+    /// `||` of texts.
     fn concat(&mut self, scope: &Scope, left: &Expr, right: &Expr) -> Result<(Typed, Type), SqlError> {
         let (left, right) = (self.alone(scope, left)?, self.alone(scope, right)?);
         let types = [left.ty(), right.ty()];
         if types.iter().any(|ty| matches!(ty, Type::Array(_))) {
             return Err(SqlError::unsupported("|| of an array"));
-        }
-        if types.contains(&Type::Jsonb) {
-            let (left, right) =
-                (self.placed(scope, left, Type::Jsonb)?, self.placed(scope, right, Type::Jsonb)?);
-            if left.1 != Type::Jsonb || right.1 != Type::Jsonb {
-                return Err(SqlError::unsupported("|| of a jsonb and another type"));
-            }
-            return Ok((joined(Operator::Concat, left.0, right.0, Type::Jsonb)?, Type::Jsonb));
         }
         let (left, found) = self.placed(scope, left, Type::Text)?;
         let left = converted(left, found, Type::Text)?;
@@ -114,62 +91,6 @@ impl Planner<'_> {
             (left, right) => joined(Operator::Concat, left, right, Type::Text)?,
         };
         Ok((text, Type::Text))
-    }
-
-    /// LIKE.
-    pub(super) fn pattern(
-        &mut self,
-        scope: &Scope,
-        operator: Like,
-        value: &Expr,
-        pattern: &Expr,
-        escape: Option<&Expr>,
-    ) -> Result<(Typed, Type), SqlError> {
-        let (mut args, mut types) = (Vec::new(), Vec::new());
-        for side in [value, pattern] {
-            let (planned, ty) = self.expr(scope, side, Some(Type::Text))?;
-            args.push(planned);
-            types.push(if is_open(side) { Type::Unknown } else { ty });
-        }
-        if types.contains(&Type::Bytea) {
-            return Err(SqlError::unsupported("LIKE of bytea"));
-        }
-        if types.iter().any(|ty| !ty.is_text() && *ty != Type::Unknown) {
-            return Err(no_operator(operator.sign(), types[0], types[1]));
-        }
-        if let Some(escape) = escape {
-            args.push(self.cast(scope, escape, Type::Text)?);
-        }
-        let function = if operator.folds { Function::ILike } else { Function::Like };
-        let found = made(function, args)?;
-        Ok((if operator.negated { Typed::Not(Child::of(found)?) } else { found }, Type::Bool))
-    }
-
-    /// `->`, `->>` and `?`.
-    fn member(
-        &mut self,
-        scope: &Scope,
-        operator: Operator,
-        left: &Expr,
-        right: &Expr,
-    ) -> Result<(Typed, Type), SqlError> {
-        let (json, ty) = self.expr(scope, left, None)?;
-        if ty == Type::Json {
-            return Err(SqlError::unsupported("a member of a json"));
-        }
-        let right = self.alone(scope, right)?;
-        let found = if right.is_open() { Type::Text } else { right.ty() };
-        let by_place = found.is_integer() && operator != Operator::Has;
-        if ty != Type::Jsonb || !by_place && !found.is_text() {
-            return Err(no_operator(operator.sign(), ty, found));
-        }
-        let (key, _) = self.placed(scope, right, Type::Text)?;
-        let function = match operator {
-            Operator::Member => Function::Member,
-            Operator::MemberText => Function::MemberText,
-            _ => Function::JsonbExists,
-        };
-        Ok((made(function, vec![json, key])?, function.ty(None)))
     }
 }
 
@@ -193,7 +114,7 @@ fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
     let is_point = |ty| matches!(ty, Type::Timestamp | Type::Timestamptz);
     if operator.compares() {
         let fits = comparable(left, right) || comparable(right, left);
-        return (fits && !matches!(left, Type::Void | Type::Json)).then_some(Type::Bool);
+        return (fits && left != Type::Void).then_some(Type::Bool);
     }
     if left.is_number() && right.is_number() {
         let ty = if left.widens_to(right) { right } else { left };
@@ -201,7 +122,6 @@ fn result_of(operator: Operator, left: Type, right: Type) -> Option<Type> {
     }
     let counts = |ty: Type| ty.is_integer() || ty == Type::Float8;
     match (operator, left, right) {
-        (Operator::Minus, Type::Jsonb, ty) if ty.is_text() => Some(Type::Jsonb),
         (Operator::Plus | Operator::Minus, Type::Interval, Type::Interval) => Some(Type::Interval),
         (Operator::Plus | Operator::Minus, point, Type::Interval) if is_point(point) => Some(point),
         (Operator::Plus, Type::Interval, point) if is_point(point) => Some(point),

@@ -65,14 +65,10 @@ impl Planner<'_> {
                 Ok((made(function, vec![array])?, Type::Int4))
             }
             (Function::Concat, []) => Err(missing(name, &[])),
-            (Function::Concat | Function::JsonBuildObject | Function::JsonbBuildObject, args) => {
+            (Function::Concat, args) => {
                 let mut planned = Vec::new();
                 for arg in args {
-                    let (value, ty) = self.expr(scope, arg, is_open(arg).then_some(Type::Text))?;
-                    if ty == Type::Float8 && function == Function::JsonbBuildObject {
-                        return Err(SqlError::unsupported("a double precision in a jsonb"));
-                    }
-                    planned.push(value);
+                    planned.push(self.expr(scope, arg, is_open(arg).then_some(Type::Text))?.0);
                 }
                 Ok((called(function, planned)?, function.ty(None)))
             }
@@ -141,7 +137,6 @@ impl Planner<'_> {
     fn subscripted(&mut self, scope: &Scope, array: &Expr) -> Result<(Typed, Element), SqlError> {
         match self.expr(scope, array, None)? {
             (array, Type::Array(element)) => Ok((array, element)),
-            (_, Type::Jsonb) => Err(SqlError::unsupported("a subscript of a jsonb")),
             (_, ty) => {
                 let text =
                     format!("cannot subscript type {} because it does not support subscripting", ty.name());
@@ -207,11 +202,8 @@ impl Planner<'_> {
         }
         let alone = args.iter().map(|arg| self.alone(scope, arg)).collect::<Result<Vec<_>, _>>()?;
         let found: Vec<Type> = alone.iter().map(Alone::ty).collect();
-        let fits = |((_, ty), found): (&(String, Type), &Type)| {
-            *found == Type::Unknown
-                || comparable(*ty, *found)
-                || matches!((ty, found), (Type::Bit(_), Type::Bit(_)))
-        };
+        let fits =
+            |((_, ty), found): (&(String, Type), &Type)| *found == Type::Unknown || comparable(*ty, *found);
         if found.len() != routine.params.len() || !routine.params.iter().zip(&found).all(fits) {
             return Err(missing(&routine.name, &found));
         }
@@ -221,7 +213,7 @@ impl Planner<'_> {
             if value.any(&|part| matches!(part, Typed::Call(function, _) if function.is_volatile())) {
                 return Err(SqlError::unsupported("a function with an effect as an argument of one in SQL"));
             }
-            let value = if found == *ty || matches!(ty, Type::Bit(_)) { value } else { folded(value, *ty)? };
+            let value = if found == *ty { value } else { folded(value, *ty)? };
             arguments.push((name.clone(), value, *ty));
         }
         self.depth += 1;

@@ -1,15 +1,7 @@
-//! Functions whose value depends on their arguments alone: of texts, arrays, numbers and JSON.
+//! Functions whose value depends on their arguments alone: of texts, arrays and numbers.
 
-use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
-
-use super::function::{Function, Sha};
-use super::like::like;
-use super::pattern::matches;
-use crate::protocol::{
-    Float, SqlError, Type, Value, json_has, json_object, json_of_key, json_of_place, json_set,
-    json_text_of_key, json_text_of_place, json_type_of,
-};
-use crate::server::data::digit;
+use super::function::Function;
+use crate::protocol::{SqlError, Value};
 
 /// The value of such a function.
 pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError> {
@@ -28,18 +20,6 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
         (Function::Left, [Value::Text(text), Value::Int(count)]) => {
             Value::Text(text.chars().take(kept(text, *count)).collect())
         }
-        (Function::Right, [Value::Text(text), Value::Int(count)]) => {
-            let skipped = text.chars().count() - kept(text, *count);
-            Value::Text(text.chars().skip(skipped).collect())
-        }
-        (Function::GetBit, [Value::Bits(digits), Value::Int(place)]) => {
-            let beyond = || {
-                let text = format!("bit index {place} out of valid range (0..{})", len(digits.len()) - 1);
-                SqlError::new("2202E", text)
-            };
-            digit(digits, *place).ok_or_else(beyond)?
-        }
-        (Function::StringToArray, [text, separator, rest @ ..]) => split(text, separator, rest.first()),
         (Function::Array, values) => Value::Array(values.to_vec()),
         (Function::ArrayAppend, [array, value]) => match array {
             Value::Array(values) => Value::Array([&values[..], std::slice::from_ref(value)].concat()),
@@ -58,13 +38,6 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
             let range = usize::try_from(from - 1).ok().zip(usize::try_from(to).ok());
             Value::Array(range.and_then(|(from, to)| values.get(from..to)).unwrap_or_default().to_vec())
         }
-        (Function::Floor | Function::Ceil | Function::Round, [Value::Float(Float(number))]) => {
-            Value::Float(Float(match function {
-                Function::Floor => number.floor(),
-                Function::Ceil => number.ceil(),
-                _ => number.round_ties_even(),
-            }))
-        }
         (Function::LeftAll, [Value::Array(values), Value::Int(count)]) => {
             let cut = |value: &Value| match value {
                 Value::Text(text) => Value::Text(text.chars().take(kept(text, *count)).collect()),
@@ -72,77 +45,8 @@ pub(crate) fn pure(function: Function, args: &[Value]) -> Result<Value, SqlError
             };
             Value::Array(values.iter().map(cut).collect())
         }
-        (Function::Matches, [Value::Text(text), Value::Text(pattern)]) => {
-            Value::Bool(matches(text, pattern)?)
-        }
-        (Function::Like | Function::ILike, [Value::Text(text), Value::Text(pattern), escape @ ..]) => {
-            let escape = escape.first().and_then(Value::text);
-            Value::Bool(like(text, pattern, escape.as_deref(), function == Function::ILike)?)
-        }
-        (Function::Sha(length), [Value::Bytes(bytes)]) => Value::Bytes(digest(length, bytes)),
-        (Function::Encode, [Value::Bytes(bytes), Value::Text(format)]) => match format.as_str() {
-            "hex" => Value::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
-            _ => return Err(SqlError::unsupported("encode to anything but hex")),
-        },
-        (Function::ToBits, [Value::Text(text), Value::Int(len)]) => Value::Bits(bits_of(text, *len)?),
-        (_, args) => return json(function, args),
-    })
-}
-
-fn json(function: Function, args: &[Value]) -> Result<Value, SqlError> {
-    let or_null = |json: Option<String>| json.map_or(Value::Null, Value::Json);
-    let text_or_null = |text: Option<String>| text.map_or(Value::Null, Value::Text);
-    Ok(match (function, args) {
-        (Function::JsonBuildObject, args) => Value::Json(json_object(args)?),
-        (Function::JsonbBuildObject, args) => Type::Jsonb.read(&json_object(args)?)?,
-        (Function::JsonbTypeof, [Value::Json(json)]) => Value::Text(json_type_of(json)?.to_owned()),
-        (Function::JsonbExists, [Value::Json(json), Value::Text(key)]) => Value::Bool(json_has(json, key)?),
-        (Function::Member, [Value::Json(json), Value::Text(key)]) => or_null(json_of_key(json, key)?),
-        (Function::Member, [Value::Json(json), Value::Int(at)]) => or_null(json_of_place(json, *at)?),
-        (Function::MemberText, [Value::Json(json), Value::Text(key)]) => {
-            text_or_null(json_text_of_key(json, key)?)
-        }
-        (Function::MemberText, [Value::Json(json), Value::Int(at)]) => {
-            text_or_null(json_text_of_place(json, *at)?)
-        }
-        (Function::JsonbSet, [Value::Json(json), Value::Array(path), Value::Json(new), creates @ ..]) => {
-            let mut steps = Vec::new();
-            for (at, step) in path.iter().enumerate() {
-                let null = || SqlError::new("22004", format!("path element at position {} is null", at + 1));
-                steps.push(step.text().ok_or_else(null)?);
-            }
-            let creates = creates.first() != Some(&Value::Bool(false));
-            Value::Json(json_set(json, &steps, new, creates)?)
-        }
         _ => return Err(SqlError::unsupported("this call")),
     })
-}
-
-fn digest(length: Sha, bytes: &[u8]) -> Vec<u8> {
-    match length {
-        Sha::Sha224 => Sha224::digest(bytes).to_vec(),
-        Sha::Sha256 => Sha256::digest(bytes).to_vec(),
-        Sha::Sha384 => Sha384::digest(bytes).to_vec(),
-        Sha::Sha512 => Sha512::digest(bytes).to_vec(),
-    }
-}
-
-/// The digits of a `bit` that is so long: of a text of binary digits, or of hexadecimal ones behind an `x`. What is too long is cut off.
-fn bits_of(text: &str, len: i64) -> Result<String, SqlError> {
-    let (digits, radix, name) = match text.strip_prefix(['x', 'X']) {
-        Some(digits) => (digits, 16, "hexadecimal"),
-        None => (text.strip_prefix(['b', 'B']).unwrap_or(text), 2, "binary"),
-    };
-    let mut bits = String::new();
-    for letter in digits.chars() {
-        let wrong = || SqlError::new("22P02", format!("\"{letter}\" is not a valid {name} digit"));
-        let digit = letter.to_digit(radix).ok_or_else(wrong)?;
-        bits.push_str(&if radix == 16 { format!("{digit:04b}") } else { digit.to_string() });
-    }
-    let len = usize::try_from(len).unwrap_or(0);
-    bits.extend(std::iter::repeat_n('0', len.saturating_sub(bits.len())));
-    bits.truncate(len);
-    Ok(bits)
 }
 
 fn len(count: usize) -> i64 {
@@ -154,22 +58,6 @@ fn kept(text: &str, count: i64) -> usize {
     let all = len(text.chars().count());
     let kept = if count < 0 { (all.saturating_add(count)).max(0) } else { count.min(all) };
     usize::try_from(kept).unwrap_or(0)
-}
-
-/// The parts of a text; without a separator its characters. A part that is like `null` is null.
-fn split(text: &Value, separator: &Value, null: Option<&Value>) -> Value {
-    let Value::Text(text) = text else { return Value::Null };
-    let parts: Vec<String> = match separator {
-        _ if text.is_empty() => Vec::new(),
-        Value::Text(separator) if separator.is_empty() => vec![text.clone()],
-        Value::Text(separator) => text.split(separator.as_str()).map(str::to_owned).collect(),
-        _ => text.chars().map(String::from).collect(),
-    };
-    let value = |part: String| {
-        let part = Value::Text(part);
-        if Some(&part) == null { Value::Null } else { part }
-    };
-    Value::Array(parts.into_iter().map(value).collect())
 }
 
 #[cfg(test)]
@@ -186,24 +74,5 @@ mod tests {
         assert_eq!(slice(-5, 1).as_deref(), Some("{1}"));
         assert_eq!(slice(3, 2).as_deref(), Some("{}"));
         assert_eq!(slice(9, 20).as_deref(), Some("{}"));
-    }
-
-    #[test]
-    fn a_text_becomes_digits_of_a_length() {
-        assert_eq!(bits_of("x1f", 8).as_deref(), Ok("00011111"));
-        assert_eq!(bits_of("x1f", 4).as_deref(), Ok("0001"));
-        assert_eq!(bits_of("101", 5).as_deref(), Ok("10100"));
-        assert_eq!(bits_of("12", 2).unwrap_err().code, "22P02");
-    }
-
-    #[test]
-    fn a_text_is_split_at_its_separator() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let split = |args: &[Value]| pure(Function::StringToArray, args).unwrap().text();
-        assert_eq!(split(&[text("a,b,"), text(",")]).as_deref(), Some("{a,b,\"\"}"));
-        assert_eq!(split(&[text(""), text(",")]).as_deref(), Some("{}"));
-        assert_eq!(split(&[text("ab"), Value::Null]).as_deref(), Some("{a,b}"));
-        assert_eq!(split(&[text("a,-"), text(","), text("-")]).as_deref(), Some("{a,NULL}"));
-        assert_eq!(split(&[Value::Null, text(",")]), None);
     }
 }

@@ -108,10 +108,6 @@ fn rule(expr: &Typed) -> Result<Rule, SqlError> {
             Rule::Case(arms, otherwise.as_deref().map(inner).transpose()?)
         }
         Typed::Call(Function::Coalesce, values) => Rule::First(list(values)?),
-        Typed::Call(Function::GetBit, values) => match &values[..] {
-            [bits, place] => Rule::Digit(inner(bits)?, inner(place)?),
-            _ => return Err(refused()),
-        },
         Typed::Call(Function::Length, values) => match &values[..] {
             [text] => Rule::Length(inner(text)?),
             _ => return Err(refused()),

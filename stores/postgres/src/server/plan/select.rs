@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::aggregate::aggregates;
 use super::columns::Scope;
-use super::convert::no_equality;
 use super::grouping::{dependent, grouped, keys};
 use super::items::{items, sort_value, still};
 use super::locks::locks;
@@ -113,9 +112,6 @@ fn single(
         limit(planner, select.offset.as_deref(), "OFFSET")?,
     );
     (planner.aggregates, planner.sets, planner.numbers, planner.width) = around;
-    if select.distinct && columns.iter().any(|(_, ty)| *ty == Type::Json) {
-        return Err(no_equality());
-    }
     let locks = locks(select, &scope, &sources, (!numbers.is_empty(), !sets.is_empty()))?;
     let is_plain = matches!(&sources[..], [Source { origin: Origin::Table, .. }])
         && grouping.is_none()

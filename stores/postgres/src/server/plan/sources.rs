@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::columns::Scope;
 use super::items::{result, still};
 use super::planner::Planner;
-use super::typed::{Columns, Origin, Source};
+use super::typed::{Origin, Source};
 use crate::protocol::{SqlError, Type};
 use crate::server::data::Schema;
 use crate::server::sql::{Expr, TableRef, TableSource, TypeName};
@@ -62,18 +62,6 @@ fn call(
             };
             still(Some(&array))?;
             Ok((Origin::Unnest(array), result(name, vec![(name.to_owned(), element.ty())])))
-        }
-        ("json_to_recordset" | "jsonb_to_recordset", [json]) if !columns.is_empty() => {
-            let wanted = if function == "json_to_recordset" { Type::Json } else { Type::Jsonb };
-            let (json, ty) = planner.expr(&Scope::default(), json, Some(wanted))?;
-            if ty != wanted {
-                let text = format!("function {function}({}) does not exist", ty.name());
-                return Err(SqlError::new("42883", text));
-            }
-            still(Some(&json))?;
-            let named = |(name, ty): &(String, TypeName)| Ok((name.clone(), planner.known.ty(ty)?));
-            let columns: Columns = columns.iter().map(named).collect::<Result<_, SqlError>>()?;
-            Ok((Origin::Records(json, columns.clone()), result(name, columns)))
         }
         _ => Err(SqlError::unsupported(format!("function {function} as a table"))),
     }

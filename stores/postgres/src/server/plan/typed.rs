@@ -186,8 +186,6 @@ pub(crate) enum Origin {
     Catalogue(System),
     /// The elements of an array.
     Unnest(Typed),
-    /// The objects of an array of JSON.
-    Records(Typed, Columns),
     /// The rows of these subqueries one after another; where not true, each row once.
     Queries(Vec<(bool, usize)>),
 }

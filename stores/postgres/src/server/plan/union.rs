@@ -2,7 +2,7 @@
 
 use super::cast::folded;
 use super::columns::Scope;
-use super::convert::{comparable, no_equality};
+use super::convert::comparable;
 use super::items::result;
 use super::planner::Planner;
 use super::select::limit;
@@ -28,9 +28,6 @@ impl Planner<'_> {
             .chain(select.unions.iter().map(|(all, one)| (*all, &**one)))
             .collect();
         let types = self.types(&branches, outer)?;
-        if branches.iter().any(|(all, _)| !all) && types.contains(&Type::Json) {
-            return Err(no_equality());
-        }
         let (mut queries, mut names) = (Vec::new(), Vec::new());
         for (all, branch) in branches {
             let (mut query, columns) = self.branch(branch, outer, &types)?;

@@ -5,7 +5,7 @@
 use super::cursor::Cursor;
 use super::lexer::Kind;
 use super::primary::primary;
-use super::syntax::{Expr, Like, Operator};
+use super::syntax::{Expr, Operator};
 use crate::protocol::SqlError;
 use crate::server::deep::{Child, Children};
 
@@ -132,12 +132,7 @@ const MEMBERSHIP: [&str; 6] = ["not", "in", "between", "like", "ilike", "similar
 #[inline(never)]
 fn member(at: &mut Cursor<'_>, value: Expr) -> Result<Expr, SqlError> {
     let negated = at.takes("not");
-    at.refuse(&["similar"])?;
-    let folds = at.is_word("ilike");
-    if folds || at.is_word("like") {
-        at.step();
-        return like(at, value, Like { folds, negated });
-    }
+    at.refuse(&["similar", "like", "ilike"])?;
     if at.takes("between") {
         at.refuse(&["symmetric"])?;
         let low = Child::of(concatenation(at)?)?;
@@ -163,14 +158,6 @@ fn member(at: &mut Cursor<'_>, value: Expr) -> Result<Expr, SqlError> {
         Expr::In(Child::of(value)?, Children::all(at.list()?)?)
     };
     if negated { not(found) } else { Ok(found) }
-}
-
-/// The pattern of LIKE, and the letter that takes the meaning from the next one.
-fn like(at: &mut Cursor<'_>, value: Expr, operator: Like) -> Result<Expr, SqlError> {
-    at.refuse(&["any", "all", "some"])?;
-    let (value, pattern) = (Child::of(value)?, Child::of(concatenation(at)?)?);
-    let escape = if at.takes("escape") { Some(Child::of(concatenation(at)?)?) } else { None };
-    Ok(Expr::Like { operator, value, pattern, escape })
 }
 
 impl Cursor<'_> {
@@ -201,17 +188,10 @@ impl Cursor<'_> {
 }
 
 /// The operators between operands by their levels, from the loosest on. The first level has those of no other one.
-const LEVELS: [&[(&str, Operator)]; 4] = [
-    &[
-        ("||", Operator::Concat),
-        ("->", Operator::Member),
-        ("->>", Operator::MemberText),
-        ("?", Operator::Has),
-        ("~", Operator::Matches),
-    ],
+const LEVELS: [&[(&str, Operator)]; 3] = [
+    &[("||", Operator::Concat)],
     &[("+", Operator::Plus), ("-", Operator::Minus)],
     &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Modulo)],
-    &[("^", Operator::Power)],
 ];
 
 fn concatenation(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {

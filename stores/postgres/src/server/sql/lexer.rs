@@ -30,11 +30,11 @@ fn sign(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let second = bytes.get(1).copied().unwrap_or(0);
     Some(match (bytes.first()?, second) {
-        (b'-', b'>') if bytes.get(2) == Some(&b'>') => 3,
+        (b'-', b'>') => return None,
         (b':', b':') | (b'=', b'>') | (b'<', b'=') | (b'>', b'=') | (b'<', b'>') | (b'!', b'=') => 2,
-        (b'|', b'|') | (b'-', b'>') => 2,
+        (b'|', b'|') => 2,
         (b'(' | b')' | b',' | b';' | b'=' | b'<' | b'>' | b'+' | b'-' | b'*' | b'.' | b'/', _) => 1,
-        (b'[' | b']' | b'%' | b'^' | b'?' | b':' | b'~', _) => 1,
+        (b'[' | b']' | b'%' | b':', _) => 1,
         _ => return None,
     })
 }

@@ -18,6 +18,6 @@ mod words;
 pub(crate) use parser::{parse, parse_body};
 pub(crate) use statement::{Check, Column, Generated, Isolation, Key, Sequence, Statement};
 pub(crate) use syntax::{
-    Conflict, Expr, Insert, Item, Like, Operator, Order, Patience, RowLock, Select, Strength, TableRef,
+    Conflict, Expr, Insert, Item, Operator, Order, Patience, RowLock, Select, Strength, TableRef,
     TableSource, Target, TypeName,
 };

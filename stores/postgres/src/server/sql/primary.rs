@@ -150,8 +150,6 @@ fn named(at: &mut Cursor<'_>) -> Result<Expr, SqlError> {
         ("timestamp", Type::Timestamp),
         ("timestamptz", Type::Timestamptz),
         ("uuid", Type::Uuid),
-        ("json", Type::Json),
-        ("jsonb", Type::Jsonb),
     ] {
         if at.is_word(word)
             && let Some(text) = at.quoted_after().map(str::to_owned)

@@ -195,17 +195,8 @@ pub(crate) enum Operator {
     Times,
     Divide,
     Modulo,
-    Power,
     /// `||`.
     Concat,
-    /// `->`.
-    Member,
-    /// `->>`.
-    MemberText,
-    /// `?`.
-    Has,
-    /// `~`.
-    Matches,
 }
 
 impl Operator {
@@ -222,12 +213,7 @@ impl Operator {
             Operator::Times => "*",
             Operator::Divide => "/",
             Operator::Modulo => "%",
-            Operator::Power => "^",
             Operator::Concat => "||",
-            Operator::Member => "->",
-            Operator::MemberText => "->>",
-            Operator::Has => "?",
-            Operator::Matches => "~",
         }
     }
 
@@ -242,27 +228,6 @@ impl Operator {
                 | Operator::Greater
                 | Operator::GreaterOrEqual
         )
-    }
-}
-
-/// LIKE in its four forms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Like {
-    /// True for ILIKE, which takes capital letters for small ones.
-    pub(crate) folds: bool,
-    /// True for NOT LIKE.
-    pub(crate) negated: bool,
-}
-
-impl Like {
-    /// The operator that it is another way to write.
-    pub(crate) fn sign(self) -> &'static str {
-        match (self.folds, self.negated) {
-            (false, false) => "~~",
-            (false, true) => "!~~",
-            (true, false) => "~~*",
-            (true, true) => "!~~*",
-        }
     }
 }
 
@@ -324,13 +289,6 @@ pub(crate) enum Expr {
     OfDistinct {
         name: String,
         arg: Child<Expr>,
-    },
-    /// `value LIKE pattern ESCAPE escape`.
-    Like {
-        operator: Like,
-        value: Child<Expr>,
-        pattern: Child<Expr>,
-        escape: Option<Child<Expr>>,
     },
     Case {
         arms: Children<(Expr, Expr)>,

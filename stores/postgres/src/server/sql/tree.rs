@@ -30,9 +30,6 @@ impl Tree for Expr {
             Expr::Exists(select) | Expr::ArrayQuery(select) | Expr::Subquery(select) => select.extent(),
             Expr::Slice(array, from, to) => array.extent().and(any(from)).and(any(to)),
             Expr::RowNumber(partition, order) => partition.extent().and(order.extent()),
-            Expr::Like { operator: _, value, pattern, escape } => {
-                value.extent().and(pattern.extent()).and(any(escape))
-            }
             Expr::Case { arms, otherwise } => arms.extent().and(any(otherwise)),
         }
     }

@@ -6,8 +6,9 @@ use super::syntax::TypeName;
 use crate::protocol::{Element, SqlError, Type};
 
 /// Types that PostgreSQL has and that are not modelled.
-const ALSO: [&str; 12] = [
-    "numeric", "decimal", "real", "float", "float4", "date", "time", "timetz", "char", "xml", "inet", "money",
+const ALSO: [&str; 15] = [
+    "numeric", "decimal", "real", "float", "float4", "date", "time", "timetz", "char", "xml", "inet",
+    "money", "json", "jsonb", "bit",
 ];
 
 /// A type that is known, or the name of a domain or an enum.
@@ -37,9 +38,6 @@ pub(super) fn ty(at: &mut Cursor<'_>) -> Result<TypeName, SqlError> {
         "interval" => Type::Interval,
         "uuid" => Type::Uuid,
         "bytea" => Type::Bytea,
-        "bit" => bits(at)?,
-        "json" => Type::Json,
-        "jsonb" => Type::Jsonb,
         "double" => {
             at.word("precision")?;
             Type::Float8
@@ -78,20 +76,6 @@ fn length(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
     let len = len.ok_or_else(|| SqlError::new("22023", "length for type varchar must be at least 1"))?;
     at.sign(")")?;
     Ok(Type::Varchar(Some(len)))
-}
-
-/// The most digits of a `bit`. PostgreSQL has more; nothing here needs them.
-const BITS_MAX: u32 = 1_024;
-
-fn bits(at: &mut Cursor<'_>) -> Result<Type, SqlError> {
-    at.refuse(&["varying"])?;
-    if !at.takes_sign("(") {
-        return Ok(Type::Bit(1));
-    }
-    let len = whole(at)?.filter(|len| (1..=BITS_MAX).contains(len));
-    let len = len.ok_or_else(|| SqlError::unsupported("a bit of this length"))?;
-    at.sign(")")?;
-    Ok(Type::Bit(len))
 }
 
 /// A whole number; none if it is too great.

@@ -16,7 +16,6 @@ mod requests;
 mod tests;
 
 pub use reply::{Protocol, Reply};
-pub(crate) use requests::split_words;
 pub use requests::{Limits, Request, Requests};
 
 /// The longest line of an inline command or of a length, in bytes.

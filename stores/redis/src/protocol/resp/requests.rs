@@ -249,7 +249,7 @@ fn short_length(line: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Splits a line into words as Redis's `sdssplitargs` does; `None` when its quotes do not match.
-pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut words = Vec::new();
     let mut rest = line;
     loop {

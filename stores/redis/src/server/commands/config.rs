@@ -145,8 +145,6 @@ impl Node {
             "replica-serve-stale-data" => config.replica_serve_stale_data = value == "yes",
             "min-replicas-to-write" => config.min_replicas = size(),
             "min-replicas-max-lag" => config.min_replicas_max_lag = number(),
-            "slowlog-log-slower-than" => config.slow_us = number(),
-            "slowlog-max-len" => config.slow_len = size(),
             "proto-max-bulk-len" => config.bulk_max = number(),
             "client-query-buffer-limit" => config.query_max = size(),
             "busy-reply-threshold" => config.busy_ms = u64::try_from(number()).unwrap_or(0),
@@ -159,11 +157,6 @@ impl Node {
             }
             "protected-mode" => config.protected = value == "yes",
             "maxclients" => config.clients_max = size(),
-            "hash-max-listpack-entries" => self.store.thresholds.hash.0 = size(),
-            "hash-max-listpack-value" => self.store.thresholds.hash.1 = size(),
-            "zset-max-listpack-entries" => self.store.thresholds.sorted_set.0 = size(),
-            "zset-max-listpack-value" => self.store.thresholds.sorted_set.1 = size(),
-            "set-max-intset-entries" => self.store.thresholds.integers = size(),
             _ => {}
         }
         self.replication.configure(name, &value);

@@ -1,6 +1,6 @@
 //! Commands that set up, check and end a connection (Redis 7.0 `networking.c`, `db.c`).
 
-use super::acl::{WRONG_PASSWORD, log_in};
+use super::auth::{WRONG_PASSWORD, log_in};
 use super::client::set_name;
 use super::{number, wrong_arity};
 use crate::protocol::resp::{self, Protocol, Reply};

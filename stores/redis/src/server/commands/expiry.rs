@@ -17,12 +17,6 @@ pub(crate) fn pexpiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Re
     Ok(Reply::Integer(end(store, args[1]).unwrap_or_else(|missing| missing)))
 }
 
-pub(crate) fn expiretime(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Integer(
-        end(store, args[1]).map_or_else(|missing| missing, |ms| (ms.saturating_add(500)) / 1000),
-    ))
-}
-
 /// When a key ends, or what to answer if it does not.
 fn end(store: &mut Store, key: &[u8]) -> Result<i64, i64> {
     store.peek(key).ok_or(-2)?.expires.ok_or(-1)

@@ -1,8 +1,6 @@
 //! Hashes (Redis 7.0 `t_hash.c`).
 
-use super::extended::Extended;
-use super::numbers::{Sample, is_infinity};
-use super::{SYNTAX, count, digits, number, wrong_arity};
+use super::{count, digits, number, wrong_arity};
 use crate::protocol::resp::{self, Reply};
 use crate::server::store::{Fields, Store};
 
@@ -21,21 +19,22 @@ pub(crate) fn hmset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 }
 
 fn set_all(store: &mut Store, args: &[&[u8]]) -> Result<usize, Reply> {
-    let mut hash = store.make::<Fields>(args[1])?;
-    let new = args[2..].chunks_exact(2).filter(|pair| hash.set(pair[0], pair[1])).count();
-    // A field that is set anew lasts.
-    args[2..].chunks_exact(2).for_each(|pair| hash.value.set_end(pair[0], None));
+    let hash = store.make::<Fields>(args[1])?;
+    let new = args[2..]
+        .chunks_exact(2)
+        .filter(|pair| hash.insert(pair[0].to_vec(), pair[1].to_vec()).is_none())
+        .count();
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(new)
 }
 
 pub(crate) fn hsetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let mut hash = store.make::<Fields>(args[1])?;
-    if hash.value.contains_key(args[2]) {
+    let hash = store.make::<Fields>(args[1])?;
+    if hash.contains_key(args[2]) {
         return Ok(Reply::Integer(0));
     }
-    hash.set(args[2], args[3]);
+    hash.insert(args[2].to_vec(), args[3].to_vec());
     store.changed(b'h', "hset", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(1))
@@ -49,11 +48,6 @@ pub(crate) fn hget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(value(store.hash(args[1])?, args[2]))
 }
 
-pub(crate) fn hmget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let hash = store.hash(args[1])?;
-    Ok(Reply::Array(args[2..].iter().map(|field| value(hash, field)).collect()))
-}
-
 pub(crate) fn hexists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let exists = store.hash(args[1])?.is_some_and(|fields| fields.contains_key(args[2]));
     Ok(Reply::Integer(i64::from(exists)))
@@ -63,18 +57,9 @@ pub(crate) fn hlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(store.hash(args[1])?.map_or(0, |fields| fields.len())))
 }
 
-pub(crate) fn hstrlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(count(store.hash(args[1])?.and_then(|fields| fields.get(args[2])).map_or(0, Vec::len)))
-}
-
 pub(crate) fn hkeys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
     Ok(Reply::Array(fields.map(|(field, _)| Reply::Bulk(field.clone())).collect()))
-}
-
-pub(crate) fn hvals(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let fields = store.hash(args[1])?.into_iter().flat_map(Fields::iter);
-    Ok(Reply::Array(fields.map(|(_, value)| Reply::Bulk(value.clone())).collect()))
 }
 
 fn pair((field, value): (&Vec<u8>, &Vec<u8>)) -> (Reply, Reply) {
@@ -87,7 +72,7 @@ pub(crate) fn hgetall(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
 
 pub(crate) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let Some(hash) = store.edit::<Fields>(args[1])? else { return Ok(Reply::Integer(0)) };
-    let removed = args[2..].iter().filter(|field| hash.value.remove(field).is_some()).count();
+    let removed = args[2..].iter().filter(|field| hash.remove(field).is_some()).count();
     if removed > 0 {
         store.changed(b'h', "hdel", args[1]);
         store.tidy::<Fields>(args[1]);
@@ -98,64 +83,16 @@ pub(crate) fn hdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(crate) fn hincrby(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let by = number(args[3])?;
-    let mut hash = store.make::<Fields>(args[1])?;
-    let sum = match hash.value.get(args[2]) {
+    let hash = store.make::<Fields>(args[1])?;
+    let sum = match hash.get(args[2]) {
         Some(text) => {
             let value = resp::integer(text).ok_or(Reply::error("ERR hash value is not an integer"))?;
             value.checked_add(by).ok_or(Reply::error("ERR increment or decrement would overflow"))?
         }
         None => by,
     };
-    hash.set(args[2], &digits(sum));
+    hash.insert(args[2].to_vec(), digits(sum));
     store.changed(b'h', "hincrby", args[1]);
     store.propagate(args);
     Ok(Reply::Integer(sum))
-}
-
-pub(crate) fn hincrbyfloat(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if is_infinity(args[3]) {
-        return Err(Reply::error("ERR value is NaN or Infinity"));
-    }
-    let by = Extended::parse(args[3]).ok_or(Reply::error("ERR value is not a valid float"))?;
-    let mut hash = store.make::<Fields>(args[1])?;
-    let value = match hash.value.get(args[2]) {
-        Some(text) => Extended::parse(text).ok_or(Reply::error("ERR hash value is not a float"))?,
-        None => Extended::ZERO,
-    };
-    let sum = value.plus(by).ok_or(Reply::error("ERR increment would produce NaN or Infinity"))?;
-    let text = sum.text().into_bytes();
-    hash.set(args[2], &text);
-    let end = hash.value.end(args[2]);
-    store.changed(b'h', "hincrbyfloat", args[1]);
-    store.propagate(&[b"HSET", args[1], args[2], &text]);
-    if let Some(end) = end {
-        store.propagate(&[b"HPEXPIREAT", args[1], &digits(end), b"FIELDS", b"1", args[2]]);
-    }
-    Ok(Reply::Bulk(text))
-}
-
-pub(crate) fn hrandfield(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let Some(asked) = args.get(2) else {
-        let len = store.hash(args[1])?.map_or(0, |fields| fields.len());
-        let at = store.random_below(len);
-        let field = store.hash(args[1])?.and_then(|fields| fields.keys().nth(at));
-        return Ok(field.cloned().map_or(Reply::Nil, Reply::Bulk));
-    };
-    let values = args.len() > 3;
-    let asked = Sample::parse(asked, false)?;
-    if args.len() > 4 || values && !args[3].eq_ignore_ascii_case(b"WITHVALUES") {
-        return Err(SYNTAX);
-    }
-    let asked = if values { Sample::parse(args[2], true)? } else { asked };
-    let fields: Vec<(Vec<u8>, Vec<u8>)> = match store.hash(args[1])? {
-        Some(fields) => fields.iter().map(|(field, value)| (field.clone(), value.clone())).collect(),
-        None => Vec::new(),
-    };
-    let chosen = asked.draw(store, fields.len());
-    let chosen = chosen.into_iter().map(|at| (&fields[at].0, &fields[at].1));
-    Ok(if values {
-        Reply::Pairs(chosen.map(pair).collect())
-    } else {
-        Reply::Array(chosen.map(|(field, _)| Reply::Bulk(field.clone())).collect())
-    })
 }

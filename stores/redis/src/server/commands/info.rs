@@ -1,15 +1,11 @@
-//! INFO, MEMORY, LATENCY and LOLWUT.
-//!
-//! INFO has the sections and names of Redis 7.0; what a simulated node has nothing to say about is zero.
+//! INFO, with the sections and names of Redis 7.0; what a simulated node has nothing to say about is zero.
 
 use std::fmt::Write as _;
 
 use super::facts::{constant, lines};
-use super::subcommand_syntax;
 use crate::protocol::resp::Reply;
-use crate::server::catalogue;
 use crate::server::node::{Answer, ChannelKind, Node, SessionId};
-use crate::server::store::{BASE_MEMORY, DATABASES, Store};
+use crate::server::store::{BASE_MEMORY, DATABASES};
 
 /// The writer of a section.
 type Section = fn(&Node, &mut String);
@@ -169,12 +165,9 @@ fn memory_section(node: &Node, text: &mut String) {
         "used_memory_scripts_eval": 0,
     ));
     lines(text, &[("number_of_cached_scripts", &scripts)]);
-    let functions = &node.store.functions;
-    lines(
-        text,
-        &[("number_of_functions", &functions.len()), ("number_of_libraries", &functions.libraries().len())],
-    );
     text.push_str(constant!(
+        "number_of_functions": 0,
+        "number_of_libraries": 0,
         "used_memory_vm_functions": 0,
         "used_memory_vm_total": 0,
         "used_memory_vm_total_human": "0B",
@@ -359,12 +352,12 @@ fn cpu(_: &Node, text: &mut String) {
 
 /// A command takes no time.
 fn commandstats(node: &Node, text: &mut String) {
-    for (fact, calls) in catalogue::FACTS.iter().zip(&node.stats.calls) {
+    for (name, calls) in node.stats.calls.iter() {
         if calls.done + calls.refused > 0 {
             let _ = write!(
                 text,
                 "cmdstat_{}:calls={},usec=0,usec_per_call=0.00,rejected_calls={},failed_calls={}\r\n",
-                fact.name, calls.done, calls.refused, calls.failed
+                name, calls.done, calls.refused, calls.failed
             );
         }
     }
@@ -394,55 +387,4 @@ fn keyspace(node: &Node, text: &mut String) {
         let average = left[database] / i64::try_from(expires.max(1)).unwrap_or(1);
         let _ = write!(text, "db{database}:keys={keys},expires={expires},avg_ttl={average}\r\n");
     }
-}
-
-pub(crate) fn memory(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
-    let reply = match () {
-        () if is(b"USAGE") => match node.store.peek(args[2]) {
-            None => Reply::Nil,
-            Some(entry) => super::count(entry.memory() + args[2].len()),
-        },
-        () if is(b"DOCTOR") => Reply::Verbatim("txt", b"No memory problem can occur here.\n".to_vec()),
-        () if is(b"MALLOC-STATS") => Reply::text("Stats not supported for the current allocator"),
-        () if is(b"PURGE") => Reply::OK,
-        () if is(b"STATS") => {
-            let number = |value: u64| Reply::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-            let keys = node.store.entries().count() as u64;
-            let (used, bytes) = (node.store.used_memory(), node.store.memory() as u64);
-            Reply::Map(vec![
-                (Reply::text("peak.allocated"), number(used)),
-                (Reply::text("total.allocated"), number(used)),
-                (Reply::text("startup.allocated"), number(BASE_MEMORY)),
-                (Reply::text("keys.count"), number(keys)),
-                (Reply::text("keys.bytes-per-key"), number(bytes / keys.max(1))),
-                (Reply::text("dataset.bytes"), number(bytes)),
-            ])
-        }
-        () if is(b"HELP") => super::help("memory", node.store.version),
-        () => return Err(subcommand_syntax("MEMORY", args[1])),
-    };
-    Ok(reply.into())
-}
-
-/// Nothing is slow here, so there are no samples.
-pub(crate) fn latency(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
-    let is = |word: &[u8]| args[1].eq_ignore_ascii_case(word);
-    let reply = match () {
-        () if is(b"LATEST") || is(b"HISTORY") => Reply::Array(Vec::new()),
-        () if is(b"RESET") => Reply::Integer(0),
-        () if is(b"HISTOGRAM") => Reply::Map(Vec::new()),
-        () if is(b"DOCTOR") => Reply::Verbatim("txt", b"Nothing was slow.\n".to_vec()),
-        () if is(b"GRAPH") => {
-            let event = String::from_utf8_lossy(args[2]);
-            return Err(Reply::Error(format!("ERR No samples available for event '{event}'").into()));
-        }
-        () => super::help("latency", node.store.version),
-    };
-    Ok(reply.into())
-}
-
-/// No picture, only the version.
-pub(crate) fn lolwut(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(Reply::Verbatim("txt", format!("Redis ver. {}\n", store.version.text()).into_bytes()))
 }

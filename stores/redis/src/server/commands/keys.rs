@@ -1,12 +1,9 @@
-//! Keys of any type: deleting, renaming, copying, and the answers of OBJECT (Redis 7.0 `db.c`, `object.c`).
+//! Keys of any type (Redis 7.0 `db.c`).
 
-use super::{NOT_AN_INTEGER, SYNTAX, count, number, unknown_subcommand, wrong_arity};
-use crate::protocol::resp::{self, Reply};
+use super::{SYNTAX, count};
+use crate::protocol::resp::Reply;
 use crate::server::glob;
-use crate::server::store::{DATABASES, Store, Value};
-
-/// Numbers below this are one object for all keys that hold them.
-const SHARED_INTEGERS: i64 = 10_000;
+use crate::server::store::{Store, Value};
 
 /// Deletes a key. True if it was there.
 pub(crate) fn delete(store: &mut Store, key: &[u8]) -> bool {
@@ -27,10 +24,6 @@ pub(crate) fn del(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
 
 pub(crate) fn exists(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(count(args[1..].iter().filter(|key| store.peek(key).is_some()).count()))
-}
-
-pub(crate) fn touch(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(count(args[1..].iter().filter(|key| store.get(key).is_some()).count()))
 }
 
 /// The name of a value's type.
@@ -75,190 +68,7 @@ pub(crate) fn flushdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply>
     Ok(Reply::OK)
 }
 
-pub(crate) fn randomkey(store: &mut Store, _: &[&[u8]]) -> Result<Reply, Reply> {
-    store.expire_dead_here();
-    let len = store.live_keys().count();
-    if len == 0 {
-        return Ok(Reply::Nil);
-    }
-    let at = store.random_below(len);
-    Ok(store.live_keys().nth(at).map_or(Reply::Nil, |(key, _)| Reply::Bulk(key.to_vec())))
-}
-
 pub(crate) fn keys(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let fitting = store.live_keys().filter(|(key, _)| glob::fits(args[1], key));
     Ok(Reply::Array(fitting.map(|(key, _)| Reply::Bulk(key.to_vec())).collect()))
-}
-
-const NO_KEY: Reply = Reply::error("ERR no such key");
-
-pub(crate) fn rename(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    rename_key(store, args, true).map(|_| Reply::OK)
-}
-
-pub(crate) fn renamenx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    rename_key(store, args, false).map(|renamed| Reply::Integer(i64::from(renamed)))
-}
-
-fn rename_key(store: &mut Store, args: &[&[u8]], replace: bool) -> Result<bool, Reply> {
-    let (from, to) = (args[1], args[2]);
-    if store.find(from).is_none() {
-        return Err(NO_KEY);
-    }
-    if from == to || !replace && store.find(to).is_some() {
-        return Ok(false);
-    }
-    store.remove(to);
-    if let Some(entry) = store.take(from) {
-        store.put(to, entry);
-    }
-    store.changed(b'g', "rename_from", from);
-    store.changed(b'g', "rename_to", to);
-    store.propagate(args);
-    Ok(true)
-}
-
-/// The number of a database.
-fn database(arg: &[u8]) -> Result<usize, Reply> {
-    let index = resp::integer(arg).and_then(|index| i32::try_from(index).ok()).ok_or(NOT_AN_INTEGER)?;
-    let index = usize::try_from(index).ok().filter(|index| *index < DATABASES);
-    index.ok_or(Reply::error("ERR DB index is out of range"))
-}
-
-const SAME_OBJECT: Reply = Reply::error("ERR source and destination objects are the same");
-
-pub(crate) fn move_key(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let key = args[1];
-    let (source, target) = (store.selected, database(args[2])?);
-    if source == target {
-        return Err(SAME_OBJECT);
-    }
-    if store.find(key).is_none() {
-        return Ok(Reply::Integer(0));
-    }
-    store.selected = target;
-    let taken = store.find(key).is_some();
-    store.selected = source;
-    if taken {
-        return Ok(Reply::Integer(0));
-    }
-    if let Some(entry) = store.take(key) {
-        store.selected = target;
-        store.put(key, entry);
-        store.selected = source;
-    }
-    store.changed(b'g', "move_from", key);
-    store.propagate(args);
-    store.selected = target;
-    store.changed(b'g', "move_to", key);
-    store.selected = source;
-    Ok(Reply::Integer(1))
-}
-
-pub(crate) fn copy(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let (from, to) = (args[1], args[2]);
-    let source = store.selected;
-    let (mut target, mut replace) = (source, false);
-    let mut rest = args[3..].iter();
-    while let Some(option) = rest.next() {
-        match () {
-            () if option.eq_ignore_ascii_case(b"REPLACE") => replace = true,
-            () if option.eq_ignore_ascii_case(b"DB") => target = database(rest.next().ok_or(SYNTAX)?)?,
-            () => return Err(SYNTAX),
-        }
-    }
-    if source == target && from == to {
-        return Err(SAME_OBJECT);
-    }
-    let Some(entry) = store.get(from).cloned() else { return Ok(Reply::Integer(0)) };
-    store.selected = target;
-    let copied = replace || store.find(to).is_none();
-    if copied {
-        store.remove(to);
-        store.put(to, entry);
-        store.changed(b'g', "copy_to", to);
-    }
-    store.selected = source;
-    if copied {
-        store.propagate(args);
-    }
-    Ok(Reply::Integer(i64::from(copied)))
-}
-
-pub(crate) fn swapdb(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let index = |arg: &[u8], invalid| {
-        let index =
-            resp::integer(arg).and_then(|index| i32::try_from(index).ok()).ok_or(Reply::error(invalid))?;
-        let index = usize::try_from(index).ok().filter(|index| *index < DATABASES);
-        index.ok_or(Reply::error("ERR DB index is out of range"))
-    };
-    let invalid = ["ERR invalid first DB index", "ERR invalid second DB index"];
-    number(args[1]).map_err(|_| Reply::error(invalid[0]))?;
-    number(args[2]).map_err(|_| Reply::error(invalid[1]))?;
-    let (a, b) = (index(args[1], invalid[0])?, index(args[2], invalid[1])?);
-    store.swap_databases(a, b);
-    store.propagate(args);
-    Ok(Reply::OK)
-}
-
-const OBJECT_HELP: [&str; 15] = [
-    "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-    "ENCODING <key>",
-    "    Return the kind of internal representation used in order to store the value",
-    "    associated with a <key>.",
-    "FREQ <key>",
-    "    Return the access frequency index of the <key>. The returned integer is",
-    "    proportional to the logarithm of the recent access frequency of the key.",
-    "IDLETIME <key>",
-    "    Return the idle time of the <key>, that is the approximated number of",
-    "    seconds elapsed since the last access to the key.",
-    "REFCOUNT <key>",
-    "    Return the number of references of the value associated with the specified",
-    "    <key>.",
-    "HELP",
-    "    Prints this help.",
-];
-
-pub(crate) fn object(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let subcommands = ["ENCODING", "REFCOUNT", "IDLETIME", "FREQ"];
-    if args[1].eq_ignore_ascii_case(b"HELP") {
-        if args.len() != 2 {
-            return Err(wrong_arity("object|help"));
-        }
-        return Ok(Reply::Array(OBJECT_HELP.iter().map(|line| Reply::Status((*line).into())).collect()));
-    }
-    let named = subcommands.iter().find(|name| args[1].eq_ignore_ascii_case(name.as_bytes()));
-    let Some(name) = named else { return Err(unknown_subcommand("OBJECT", args[1])) };
-    if args.len() != 3 {
-        return Err(wrong_arity(&format!("object|{}", name.to_lowercase())));
-    }
-    let Some(entry) = store.inspect(args[2]).cloned() else { return Ok(Reply::Nil) };
-    let lfu = store.policy.is_lfu();
-    Ok(match *name {
-        "ENCODING" => Reply::text(entry.encoding()),
-        "REFCOUNT" => match &entry.value {
-            Value::String(bytes) if entry.encoding() == "int" && is_shared(bytes) => {
-                Reply::Integer(i64::from(i32::MAX))
-            }
-            _ => Reply::Integer(1),
-        },
-        "IDLETIME" if lfu => {
-            return Err(Reply::error(
-                "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching \
-                 between policies at runtime LRU and LFU data will take some time to adjust.",
-            ));
-        }
-        "IDLETIME" => Reply::Integer(store.idle_seconds(&entry)),
-        _ if lfu => Reply::Integer(i64::from(store.frequency_of(&entry))),
-        _ => {
-            return Err(Reply::error(
-                "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
-                 switching between policies at runtime LRU and LFU data will take some time to adjust.",
-            ));
-        }
-    })
-}
-
-fn is_shared(bytes: &[u8]) -> bool {
-    resp::integer(bytes).is_some_and(|number| (0..SHARED_INTEGERS).contains(&number))
 }

@@ -3,9 +3,7 @@
 //! Error texts are those of Redis 7.0.15. A command is either about data and then also callable from scripts, or about
 //! the server or the connection.
 
-pub(crate) mod acl;
-pub(crate) mod bitfield;
-pub(crate) mod bits;
+pub(crate) mod auth;
 pub(crate) mod blocking;
 pub(crate) mod client;
 pub(crate) mod cluster;
@@ -15,9 +13,7 @@ pub(crate) mod connection;
 pub(crate) mod counters;
 pub(crate) mod debug;
 pub(crate) mod expiry;
-pub(crate) mod extended;
 mod facts;
-pub(crate) mod field_ends;
 pub(crate) mod hashes;
 pub(crate) mod info;
 pub(crate) mod keys;
@@ -28,13 +24,8 @@ pub(crate) mod parameters;
 pub(crate) mod payload;
 pub(crate) mod persistence;
 pub(crate) mod pubsub;
-pub(crate) mod ranges;
 pub(crate) mod replication;
-pub(crate) mod scan;
 pub(crate) mod sets;
-pub(crate) mod slowlog;
-pub(crate) mod sort;
-pub(crate) mod sorted_algebra;
 pub(crate) mod sorted_ranges;
 pub(crate) mod sorted_sets;
 pub(crate) mod strings;

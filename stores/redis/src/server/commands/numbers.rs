@@ -1,8 +1,6 @@
 //! Arguments that are numbers with a fraction, or numbers within bounds (Redis 7.0 `object.c`).
 
-use super::NOT_AN_INTEGER;
 use crate::protocol::resp::{self, Reply};
-use crate::server::store::Store;
 
 /// Reads a number as C's `strtod` does within Redis's bounds: nothing before or after it, no overflow, not NaN.
 pub(crate) fn double(text: &[u8]) -> Option<f64> {
@@ -83,61 +81,15 @@ pub(crate) fn positive(arg: &[u8]) -> Result<usize, Reply> {
     number.ok_or(Reply::error("ERR value is out of range, must be positive"))
 }
 
-/// A number that must be at least one; `few` is the error otherwise.
-///
-/// # Errors
-/// The reply to give when it is no such number.
-pub(crate) fn at_least_one(arg: &[u8], few: &'static str) -> Result<usize, Reply> {
-    let number = resp::integer(arg).and_then(|number| usize::try_from(number).ok());
-    number.filter(|number| *number > 0).ok_or(Reply::error(few))
-}
-
-/// How many random elements are asked for: as many different ones at most, or exactly as many, repeats allowed.
-pub(crate) enum Sample {
-    Different(usize),
-    Repeated(usize),
-}
-
-/// The size up to which a reply may repeat elements here.
-const REPEATED_MAX: usize = 10_000_000;
-
-impl Sample {
-    /// Reads how many elements are asked for; in pairs, half as many can be.
-    ///
-    /// # Errors
-    /// The reply to give when it is no number in bounds.
-    pub(crate) fn parse(arg: &[u8], pairs: bool) -> Result<Sample, Reply> {
-        let count = resp::integer(arg).ok_or(NOT_AN_INTEGER)?;
-        if count == i64::MIN {
-            return Err(Reply::error(
-                "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
-            ));
-        }
-        if pairs && !(-i64::MAX / 2..=i64::MAX / 2).contains(&count) {
-            return Err(Reply::error("ERR value is out of range"));
-        }
-        let size = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-        Ok(if count < 0 { Sample::Repeated(size.min(REPEATED_MAX)) } else { Sample::Different(size) })
+/// The part of something of this length from `start` to `end`, both included and counted from the end if negative:
+/// where it begins and ends, the end not included.
+pub(crate) fn span(len: usize, start: i64, end: i64) -> std::ops::Range<usize> {
+    let len = i64::try_from(len).unwrap_or(i64::MAX);
+    let start = if start < 0 { start.saturating_add(len).max(0) } else { start };
+    let end = if end < 0 { end.saturating_add(len).max(-1) } else { end }.min(len - 1);
+    if start > end {
+        return 0..0;
     }
-
-    /// The places of the chosen elements among `len`, in order where none comes twice.
-    pub(crate) fn draw(self, store: &mut Store, len: usize) -> Vec<usize> {
-        match self {
-            _ if len == 0 => Vec::new(),
-            Sample::Repeated(count) => (0..count).map(|_| store.random_below(len)).collect(),
-            Sample::Different(count) if count >= len => (0..len).collect(),
-            Sample::Different(count) => {
-                // Each element is chosen with the share that is still wanted of those that are left.
-                let mut wanted = count;
-                let mut chosen = Vec::with_capacity(count);
-                for at in 0..len {
-                    if store.random_below(len - at) < wanted {
-                        chosen.push(at);
-                        wanted -= 1;
-                    }
-                }
-                chosen
-            }
-        }
-    }
+    let place = |at: i64| usize::try_from(at).unwrap_or(0);
+    place(start)..place(end + 1)
 }

@@ -1,7 +1,8 @@
 //! Strings: SET and GET in all their forms (Redis 7.0 and 8.4 `t_string.c`).
 
-use super::conditions::Condition;
-use super::{SYNTAX, count, digits, number, wrong_arity};
+use super::conditions::{self, Condition};
+use super::numbers::span;
+use super::{SYNTAX, digits, number, wrong_arity};
 use crate::protocol::resp::Reply;
 use crate::server::store::Store;
 use crate::server::version::Version;
@@ -18,27 +19,26 @@ const PX: Unit = Unit { seconds: false, absolute: false };
 const EXAT: Unit = Unit { seconds: true, absolute: true };
 const PXAT: Unit = Unit { seconds: false, absolute: true };
 
-/// The options of SET and GETEX.
+/// The options of SET.
 #[derive(Default)]
 struct Options<'a> {
     if_absent: bool,
     if_present: bool,
     get: bool,
     keep_ttl: bool,
-    persist: bool,
     expiry: Option<(Unit, &'a [u8])>,
     condition: Option<Condition<'a>>,
 }
 
 impl<'a> Options<'a> {
-    /// Reads the options of SET of a version, or those of GETEX. The same unit may come twice, the last time counts.
-    fn parse(args: &[&'a [u8]], set: Option<Version>) -> Result<Options<'a>, Reply> {
+    /// Reads the options of SET of a version. The same unit may come twice, the last time counts.
+    fn parse(args: &[&'a [u8]], version: Version) -> Result<Options<'a>, Reply> {
         let mut options = Options::default();
         let mut args = args.iter().peekable();
         while let Some(arg) = args.next() {
             let next = args.peek().copied().copied().unwrap_or_default();
             let condition = Condition::named(arg, next);
-            if let (Some(version), Some(condition)) = (set, condition.filter(|_| args.peek().is_some()))
+            if let Some(condition) = condition.filter(|_| args.peek().is_some())
                 && condition.is_in(version)
                 && !options.is_conditional()
             {
@@ -46,27 +46,22 @@ impl<'a> Options<'a> {
                 args.next();
                 continue;
             }
-            let set = set.is_some();
             let is = |word: &[u8]| arg.eq_ignore_ascii_case(word);
             let unit = match () {
-                () if set && is(b"NX") && !options.if_present && options.condition.is_none() => {
+                () if is(b"NX") && !options.if_present && options.condition.is_none() => {
                     options.if_absent = true;
                     continue;
                 }
-                () if set && is(b"XX") && !options.if_absent && options.condition.is_none() => {
+                () if is(b"XX") && !options.if_absent && options.condition.is_none() => {
                     options.if_present = true;
                     continue;
                 }
-                () if set && is(b"GET") => {
+                () if is(b"GET") => {
                     options.get = true;
                     continue;
                 }
-                () if set && is(b"KEEPTTL") && options.expiry.is_none() => {
+                () if is(b"KEEPTTL") && options.expiry.is_none() => {
                     options.keep_ttl = true;
-                    continue;
-                }
-                () if !set && is(b"PERSIST") && options.expiry.is_none() => {
-                    options.persist = true;
                     continue;
                 }
                 () if is(b"EX") => EX,
@@ -76,7 +71,7 @@ impl<'a> Options<'a> {
                 () => return Err(SYNTAX),
             };
             let free = options.expiry.is_none_or(|(other, _)| other == unit);
-            let time = args.next().filter(|_| free && !options.keep_ttl && !options.persist);
+            let time = args.next().filter(|_| free && !options.keep_ttl);
             options.expiry = Some((unit, time.ok_or(SYNTAX)?));
         }
         Ok(options)
@@ -102,7 +97,10 @@ fn instant(store: &Store, unit: Unit, time: &[u8], command: &str) -> Result<i64,
 
 pub(crate) fn set(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     let (key, value) = (args[1], args[2]);
-    let options = Options::parse(&args[3..], Some(store.version))?;
+    if let Some(name) = store.version.compares_digests().then(|| conditions::lacking(&args[3..])).flatten() {
+        return Err(store.not_modelled(&format!("SET with {name}")));
+    }
+    let options = Options::parse(&args[3..], store.version)?;
     let expires = match options.expiry {
         Some((unit, time)) => Some(instant(store, unit, time, "set")?),
         None => None,
@@ -146,7 +144,6 @@ fn set_on(
     keeps_ttl: bool,
 ) -> Result<bool, Reply> {
     let (key, value) = (args[1], args[2]);
-    condition.check()?;
     let present = store.string(key)?.cloned();
     if !condition.is_met_by(present.as_ref()) {
         return Ok(false);
@@ -223,17 +220,6 @@ pub(crate) fn mset(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::OK)
 }
 
-pub(crate) fn msetnx(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    if args.len().is_multiple_of(2) {
-        return Err(wrong_arity("msetnx"));
-    }
-    if args[1..].iter().step_by(2).any(|key| store.find(key).is_some()) {
-        return Ok(Reply::Integer(0));
-    }
-    set_all(store, args);
-    Ok(Reply::Integer(1))
-}
-
 fn set_all(store: &mut Store, args: &[&[u8]]) {
     for pair in args[1..].chunks_exact(2) {
         store.find(pair[0]);
@@ -252,26 +238,12 @@ pub(crate) fn mget(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
     Ok(Reply::Array(args[1..].iter().map(value).collect()))
 }
 
-pub(crate) fn getdel(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let Some(value) = store.string(args[1])?.cloned() else { return Ok(Reply::Nil) };
-    super::keys::delete(store, args[1]);
-    store.propagate(&[b"DEL", args[1]]);
-    Ok(Reply::Bulk(value))
-}
-
-pub(crate) fn getex(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    let key = args[1];
-    let options = Options::parse(&args[2..], None)?;
-    let Some(value) = store.string(key)?.cloned() else { return Ok(Reply::Nil) };
-    if let Some((unit, time)) = options.expiry {
-        let when = instant(store, unit, time, "getex")?;
-        super::expiry::expire_key(store, key, when, &[]);
-    } else if options.persist {
-        super::expiry::persist_key(store, key);
-    }
-    Ok(Reply::Bulk(value))
-}
-
-pub(crate) fn strlen(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
-    Ok(count(store.string(args[1])?.map_or(0, Vec::len)))
+pub(crate) fn getrange(store: &mut Store, args: &[&[u8]]) -> Result<Reply, Reply> {
+    let (start, end) = (number(args[2])?, number(args[3])?);
+    let Some(string) = store.string(args[1])? else { return Ok(Reply::Bulk(Vec::new())) };
+    // An end before the first byte means the first byte, unless both ends are given from behind and crossed.
+    let len = i64::try_from(string.len()).unwrap_or(i64::MAX);
+    let end = if end < 0 && !(start < 0 && start > end) { end.saturating_add(len).max(0) } else { end };
+    let part = if start < 0 && end < 0 && start > end { 0..0 } else { span(string.len(), start, end) };
+    Ok(Reply::Bulk(string[part].to_vec()))
 }

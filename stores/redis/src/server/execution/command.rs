@@ -166,32 +166,10 @@ pub(super) fn keys<'a>(
     if command.name == "migrate" && args[3].is_empty() && !keys.is_empty() {
         keys.remove(0);
     }
-    if command.name == "sort" {
-        keys.extend(sort_target(&args[2..]).map(|key| (key, "OW update")));
-    }
     if keys.is_empty() && !command.is(flags::NO_MANDATORY_KEYS) {
         return Err(Reply::error("ERR Invalid arguments specified for command"));
     }
     Ok(keys)
-}
-
-/// The key that SORT stores its result in, which the last STORE names.
-fn sort_target<'a>(mut options: &[&'a [u8]]) -> Option<&'a [u8]> {
-    let mut target = None;
-    while let [option, rest @ ..] = options {
-        let is = |word: &[u8]| option.eq_ignore_ascii_case(word);
-        let taken = match () {
-            () if is(b"LIMIT") => 2,
-            () if is(b"GET") || is(b"BY") => 1,
-            () if is(b"STORE") => {
-                target = rest.first().copied().or(target);
-                1
-            }
-            () => 0,
-        };
-        options = rest.get(taken..).unwrap_or_default();
-    }
-    target
 }
 
 /// Where the keys of a specification begin.

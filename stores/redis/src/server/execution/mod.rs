@@ -3,7 +3,6 @@
 
 mod command;
 mod exec;
-mod functions;
 mod process;
 mod redirect;
 mod row;

@@ -1,7 +1,6 @@
 //! The execution of a command: whether it may be now (Redis 7.0 `processCommand`), what it does, what follows from it.
 
 use super::command::keys;
-use super::redirect;
 use super::row::{Command, Run};
 use super::table::TABLE;
 use crate::protocol::resp::Reply;
@@ -112,8 +111,10 @@ impl Node {
 
     /// The reply to a command that is not in the table, instead of this one if it is Redis's and only the node does not have it.
     pub(super) fn refusal(&mut self, args: &[&[u8]], reply: Reply) -> Reply {
-        let lacking = TABLE.lacks(args, self.store.version);
-        lacking.map_or(reply, |name| self.store.not_modelled(&name))
+        match catalogue::lacking(args, self.store.version) {
+            Some(name) => self.store.not_modelled(&name.replace('|', " ").to_ascii_uppercase()),
+            None => reply,
+        }
     }
 
     /// Answers a command that is not executed. A transaction that it belongs to will fail.
@@ -166,7 +167,6 @@ impl Node {
         if monitored && SCRIPTS.contains(&command.name) {
             self.show(id, false, args);
         }
-        let elapsed_us = self.store.elapsed_us;
         self.stats.commands += 1;
         self.stats.of(command.nth).done += 1;
         self.store.selected = self.session(id).database;
@@ -174,21 +174,12 @@ impl Node {
         if remembers && SCRIPTS.contains(&command.name) {
             self.tracking.of_script = self.keys_of(args);
         }
-        let lacking = if self.cluster.is_some() { redirect::lacking(command.name, args) } else { None };
-        let answer = match (lacking, command.run) {
-            (Some(reply), _) => Err(reply),
-            (None, Run::Data(run)) => run(&mut self.store, args).map(Answer::from),
-            (None, Run::Server(run)) => run(self, id, args),
-            (None, Run::Table(run)) => run(&TABLE, self, id, args),
+        let answer = match command.run {
+            Run::Data(run) => run(&mut self.store, args).map(Answer::from),
+            Run::Server(run) => run(self, id, args),
+            Run::Table(run) => run(&TABLE, self, id, args),
         };
         let answer = answer.unwrap_or_else(Answer::from);
-        let micros = i64::try_from(self.store.elapsed_us - elapsed_us).unwrap_or(i64::MAX);
-        let least_us = self.config.slow_us;
-        if least_us >= 0 && micros >= least_us && !command.is(flags::SKIP_SLOWLOG) {
-            let session = self.sessions.get(&id).expect("a session is used only while it is connected");
-            let (at, most) = (self.store.now_ms() / 1000, self.config.slow_len);
-            self.slow.keep(session, at, micros, args, most);
-        }
         if !self.store.changes.is_empty() {
             self.digest_own_changes(false);
         }
@@ -224,10 +215,6 @@ impl Node {
             "eval" | "eval_ro" => args.get(1).and_then(|body| script_flags(body)),
             "evalsha" | "evalsha_ro" => {
                 args.get(1).and_then(|sha| self.scripts.get(&Sha::parse(sha)?)).map(|script| script.flags)
-            }
-            "fcall" | "fcall_ro" => {
-                let found = args.get(1).and_then(|name| self.store.functions.find(name));
-                found.map(|(library, name)| library.functions[name].flags)
             }
             _ => None,
         };
@@ -321,6 +308,6 @@ const LISTENERS: [&str; 9] = [
 /// The words of a browser that was led to send a web page's request to a node: nothing that follows them is executed.
 const FOREIGN: [&[u8]; 2] = [b"POST", b"Host:"];
 /// The commands that run scripts.
-const SCRIPTS: [&str; 6] = ["eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"];
+const SCRIPTS: [&str; 4] = ["eval", "eval_ro", "evalsha", "evalsha_ro"];
 /// The commands that are not queued in a transaction.
 const AT_ONCE: [&str; 6] = ["exec", "discard", "multi", "watch", "quit", "reset"];

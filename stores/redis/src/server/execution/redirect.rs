@@ -189,35 +189,6 @@ impl Node {
     }
 }
 
-/// The reply to what no node of a cluster does: a cluster has one database, and SORT reads no other keys.
-pub(super) fn lacking(name: &str, args: &[&[u8]]) -> Option<Reply> {
-    let is =
-        |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.eq_ignore_ascii_case(word.as_bytes()));
-    match name {
-        "move" => Some(Reply::error("ERR MOVE is not allowed in cluster mode")),
-        "swapdb" => Some(Reply::error("ERR SWAPDB is not allowed in cluster mode")),
-        "copy" => {
-            let other =
-                (3..args.len()).any(|at| is(at, "db") && args.get(at + 1).is_some_and(|db| *db != b"0"));
-            let text = "ERR Copying to another database is not allowed in cluster mode";
-            other.then_some(Reply::error(text))
-        }
-        "sort" | "sort_ro" => {
-            let has_pattern = |at: usize| args.get(at + 1).is_some_and(|pattern| pattern.contains(&b'*'));
-            let by = (2..args.len()).find(|at| is(*at, "by") && has_pattern(*at));
-            let get = (2..args.len()).find(|at| is(*at, "get") && at + 1 < args.len());
-            match (by, get) {
-                (Some(by), get) if get.is_none_or(|get| by < get) => {
-                    Some(Reply::error("ERR BY option of SORT denied in Cluster mode."))
-                }
-                (_, Some(_)) => Some(Reply::error("ERR GET option of SORT denied in Cluster mode.")),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
 fn reply(cluster: &Cluster, elsewhere: Elsewhere) -> Reply {
     let (word, slot, id) = match elsewhere {
         Elsewhere::CrossSlot => {

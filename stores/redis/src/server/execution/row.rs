@@ -1,6 +1,5 @@
 //! A row of the table of commands, and the search for one by its name.
 
-use super::functions;
 use crate::protocol::resp::Reply;
 use crate::server::catalogue::{self, flags};
 use crate::server::commands::{OnData, OnServer, unknown, unknown_subcommand, wrong_arity};
@@ -68,7 +67,7 @@ const fn row(name: &'static str, arity: i32, writes: bool, run: Run) -> Command 
 
 /// True for commands that change no data themselves, and may all the same have effects on replicas.
 const fn may_replicate(name: &str) -> bool {
-    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"fcall" | b"publish" | b"spublish" | b"pfcount")
+    matches!(name.as_bytes(), b"eval" | b"evalsha" | b"publish" | b"spublish")
 }
 
 /// No name is longer than this.
@@ -121,26 +120,12 @@ impl Table {
         self.find(args.first()?).filter(|command| command.takes(args.len()))
     }
 
-    /// The name of a command that a client means if Redis takes it and the table does not have it.
-    pub(crate) fn lacks(&self, args: &[&[u8]], version: Version) -> Option<String> {
-        if self.find(args[0]).is_some() {
-            return None;
-        }
-        let name = std::str::from_utf8(args[0]).ok()?.to_ascii_lowercase();
-        let fact = match args.get(1) {
-            Some(sub) if catalogue::is_container(&name) => catalogue::subcommand(&name, sub, version)?.1,
-            _ => catalogue::find(&name)?,
-        };
-        let known = catalogue::is_in(fact, version) && takes(fact.arity, args.len());
-        known.then(|| fact.name.replace('|', " ").to_ascii_uppercase())
-    }
-
     /// The command that a client means, with the flags and the name of its subcommand if it has one.
     ///
     /// # Errors
     /// The reply to give when there is no such command, or not with so many arguments.
     pub(crate) fn resolve(&self, name: &[u8], args: &[&[u8]], version: Version) -> Result<Command, Reply> {
-        let mut command = *self.find(name).ok_or_else(|| unfound(args, version))?;
+        let mut command = *self.find(name).ok_or_else(|| unknown(args))?;
         if command.container && args.len() > 1 {
             let fact = catalogue::subcommand(command.name, args[1], version);
             let (nth, fact) = fact.ok_or_else(|| unknown_subcommand(command.name, args[1]))?;
@@ -150,21 +135,6 @@ impl Table {
             return Err(unknown(args));
         }
         if command.takes(args.len()) { Ok(command) } else { Err(wrong_arity(command.name)) }
-    }
-}
-
-/// The reply to a command that is in no row: Redis counts the arguments of those that it has.
-fn unfound(args: &[&[u8]], version: Version) -> Reply {
-    let name = String::from_utf8_lossy(args[0]).to_ascii_lowercase();
-    match catalogue::find(&name).filter(|fact| catalogue::is_in(fact, version)) {
-        Some(fact) if !takes(fact.arity, args.len()) => wrong_arity(fact.name),
-        Some(fact) if args.len() > 1 && catalogue::is_container(fact.name) => {
-            match catalogue::subcommand(fact.name, args[1], version) {
-                Some((_, sub)) => wrong_arity(sub.name),
-                None => unknown_subcommand(fact.name, args[1]),
-            }
-        }
-        _ => unknown(args),
     }
 }
 
@@ -201,7 +171,6 @@ impl Command {
     pub(crate) fn apply(&self, store: &mut Store, args: &[&[u8]]) {
         match self.run {
             Run::Data(run) if self.writes => drop(run(store, args)),
-            _ if self.name == "function" => drop(functions::change(store, args)),
             _ => {}
         }
     }

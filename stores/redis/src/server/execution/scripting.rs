@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::protocol::resp::Reply;
 use crate::server::commands::{help, number};
-use crate::server::lua::{self, Code, Commands};
-use crate::server::node::{Answer, Busy, BusyFunction, Cause, Next, Node, Script, SessionId, Sha};
+use crate::server::lua::{self, Commands};
+use crate::server::node::{Answer, Busy, Cause, Next, Node, Script, SessionId, Sha};
 
 type Args<'a> = &'a [&'a [u8]];
 
@@ -19,25 +19,25 @@ const COMMANDS: Commands = Commands { call: Node::call_from_script, knows: Node:
 pub(crate) fn eval(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(run(node, id, (Code::Script(&script), false), args, (keys, rest)))
+    Ok(run(node, id, (&script, false), (keys, rest)))
 }
 
 pub(crate) fn eval_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = load(node, args[1])?;
-    Ok(run(node, id, (Code::Script(&script), true), args, (keys, rest)))
+    Ok(run(node, id, (&script, true), (keys, rest)))
 }
 
 pub(crate) fn evalsha(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
-    Ok(run(node, id, (Code::Script(&script), false), args, (keys, rest)))
+    Ok(run(node, id, (&script, false), (keys, rest)))
 }
 
 pub(crate) fn evalsha_ro(node: &mut Node, id: SessionId, args: &[&[u8]]) -> Result<Answer, Reply> {
     let (keys, rest) = keys(args)?;
     let script = known(node, args[1])?;
-    Ok(run(node, id, (Code::Script(&script), true), args, (keys, rest)))
+    Ok(run(node, id, (&script, true), (keys, rest)))
 }
 
 fn known(node: &Node, sha: &[u8]) -> Result<Arc<Script>, Reply> {
@@ -45,16 +45,15 @@ fn known(node: &Node, sha: &[u8]) -> Result<Arc<Script>, Reply> {
 }
 
 /// Runs a script, which may be forbidden to write. One that does not end makes the node busy until it is killed; in a transaction it is killed at once.
-pub(super) fn run(
+fn run(
     node: &mut Node,
     id: SessionId,
-    (code, read_only): (Code<'_>, bool),
-    command: Args<'_>,
+    (script, read_only): (&Script, bool),
     (keys, args): (Args<'_>, Args<'_>),
 ) -> Answer {
     let before = node.store.effects.parts.len();
     let outer = node.enter(true);
-    let ending = lua::run(node, COMMANDS, (code, read_only), keys, args);
+    let ending = lua::run(node, COMMANDS, (script, read_only), keys, args);
     node.enter(outer);
     if matches!(ending, lua::Ending::Endless(_)) {
         node.endless += 1;
@@ -66,15 +65,8 @@ pub(super) fn run(
         lua::Ending::Endless(killed) if outer => killed.into(),
         lua::Ending::Endless(killed) => {
             let wrote = node.store.effects.parts.len() > before;
-            let owned = |words: Args<'_>| words.iter().map(|word| word.to_vec()).collect();
             let since_ms = node.store.now_ms();
-            let function = match code {
-                Code::Script(_) => None,
-                Code::Function(_, name) => {
-                    Some(BusyFunction { name: name.to_vec(), command: owned(command) })
-                }
-            };
-            node.busy = Some(Busy { session: id, function, since_ms, wrote, killed });
+            node.busy = Some(Busy { session: id, since_ms, wrote, killed });
             // What was watched has kept everybody waiting for as long already.
             let more_ms = if node.config.watch.is_some() { 0 } else { node.config.busy_ms };
             let next = Next::Runaway(more_ms);
@@ -83,15 +75,14 @@ pub(super) fn run(
     }
 }
 
-/// Ends the script that makes the node busy, or the function.
-pub(super) fn kill(node: &mut Node, function: bool) -> Result<Reply, Reply> {
+/// Ends the script that makes the node busy.
+fn kill(node: &mut Node) -> Result<Reply, Reply> {
     match &node.busy {
         None => Err(Reply::error("NOTBUSY No scripts in execution right now.")),
         Some(Busy { wrote: true, .. }) => Err(Reply::error(
             "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the \
              script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
         )),
-        Some(busy) if busy.function.is_some() != function => Err(busy.refusal()),
         Some(_) => {
             node.end_script();
             Ok(Reply::OK)
@@ -99,14 +90,10 @@ pub(super) fn kill(node: &mut Node, function: bool) -> Result<Reply, Reply> {
     }
 }
 
-/// Splits what follows the number of keys.
-fn keys<'a>(args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
-    split(number(args[2])?, args)
-}
-
 /// Splits what follows the number of keys, if there are so many.
-pub(super) fn split<'a>(count: i64, args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
-    let count = usize::try_from(count).map_err(|_| Reply::error("ERR Number of keys can't be negative"))?;
+fn keys<'a>(args: Args<'a>) -> Result<(Args<'a>, Args<'a>), Reply> {
+    let count = usize::try_from(number(args[2])?)
+        .map_err(|_| Reply::error("ERR Number of keys can't be negative"))?;
     let rest = &args[3..];
     rest.split_at_checked(count)
         .ok_or(Reply::error("ERR Number of keys can't be greater than number of args"))
@@ -140,8 +127,7 @@ pub(crate) fn script(node: &mut Node, _: SessionId, args: &[&[u8]]) -> Result<An
             node.scripts.clear();
             Reply::OK
         }
-        [_, _] if is(b"KILL") => kill(node, false)?,
-        _ if is(b"DEBUG") => return Err(node.store.not_modelled("SCRIPT DEBUG")),
+        [_, _] if is(b"KILL") => kill(node)?,
         _ => help("script", node.store.version),
     };
     Ok(reply.into())

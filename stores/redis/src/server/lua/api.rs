@@ -5,7 +5,6 @@ use mlua::{Lua, MultiValue, Table, Value};
 
 use super::convert::value;
 use super::errors::{Refused, call_error, first_line, syntax_error, too_long};
-use super::library;
 use super::meter::spend;
 use super::task::{with_task, with_words};
 use crate::protocol::resp::{Protocol, Reply};
@@ -30,7 +29,7 @@ pub(super) fn define(lua: &Lua, natives: &Table) -> mlua::Result<()> {
     natives.raw_set("random", lua.create_function(random)?)?;
     natives.raw_set("randomseed", lua.create_function(randomseed)?)?;
     natives.raw_set("compile", lua.create_function(compile)?)?;
-    natives.raw_set("register_function", lua.create_function(library::register)?)?;
+    natives.raw_set("lacks", lua.create_function(lacks)?)?;
     Ok(())
 }
 
@@ -124,6 +123,15 @@ fn random(lua: &Lua, args: MultiValue) -> mlua::Result<f64> {
 fn randomseed(lua: &Lua, args: MultiValue) -> mlua::Result<()> {
     let seed = number(lua, &args, 0, "randomseed")? as i64;
     with_task(|task| task.node.store.script_random.seed(seed as i32))
+}
+
+/// Refuses a script that uses a library which is not modelled.
+fn lacks(_: &Lua, library: String) -> mlua::Result<()> {
+    let refused = |reply| match reply {
+        Reply::Error(text) => Err(mlua::Error::external(Refused(text.into_owned()))),
+        _ => Ok(()),
+    };
+    with_task(|task| task.node.store.not_modelled(&format!("the Lua library {library}"))).and_then(refused)
 }
 
 /// Compiles code for a script, which sees these globals.

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
 
 use mlua::{
     Either, Function, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Value,
@@ -10,31 +9,25 @@ use mlua::{
 };
 
 use super::admission::admit;
-use super::code::Code;
 use super::convert::{reply, text_field};
 use super::errors::{
-    CHUNK, CallError, LIBRARY, Refused, call_error, explain, first_line, is_counted, place, syntax_error,
-    too_long,
+    CHUNK, CallError, call_error, explain, first_line, is_counted, place, syntax_error, too_long,
 };
 use super::meter::{self, LOOK, Limit, MEMORY_MAX, kill};
 use super::task::{self, Commands};
-use super::{api, call, library, libs};
+use super::{api, call, libs};
 use crate::protocol::resp::Reply;
 use crate::server::node::{Node, Script, Sha};
 use crate::server::shebang::Flags;
-use crate::server::store::{Functions, Library};
 use crate::server::version::Version;
 
 /// So many arguments go to Lua one by one; a list is made of more.
 const FEW: usize = 16;
-/// How many compiled scripts a thread keeps, and how many libraries before it looks which are gone.
+/// How many compiled scripts a thread keeps.
 const COMPILED_MAX: usize = 1_000;
 
 /// The memory of an interpreter with nothing but its compiled scripts, in bytes: above it the garbage of a script is collected.
 const MEMORY_KEPT: usize = 8 << 20;
-
-/// After how many steps the code of a library that is loaded has taken too long: Redis gives it half a second.
-const LOAD_STEPS: u32 = 50_000_000;
 
 /// The end of a script.
 pub(crate) enum Ending {
@@ -59,81 +52,39 @@ pub(crate) fn compile(sha: Sha, body: &[u8]) -> Result<Script, Reply> {
     Ok(script)
 }
 
-/// Loads a library of functions of an admitted name: runs its code, which registers them.
-///
-/// # Errors
-/// The reply to give when it is none.
-pub(crate) fn load(
-    version: Version,
-    code: &[u8],
-    admits: impl FnOnce(&[u8]) -> Result<(), Reply>,
-) -> Result<Arc<Library>, Reply> {
-    let (name, _) = library::split(code)?;
-    admits(&name)?;
-    with_engine(|engine| {
-        let registered = engine.register(version, code)?;
-        if registered.is_empty() {
-            return Err(Reply::error("ERR No functions registered"));
-        }
-        let functions = registered.iter().map(|(name, (function, _))| (name.clone(), function.clone()));
-        let library = Arc::new(Library { name, code: code.to_vec(), functions: functions.collect() });
-        engine.keep(&library, registered);
-        Ok(library)
-    })
-}
-
-/// Loads libraries of functions, of which no two have a name in common.
-///
-/// # Errors
-/// The reply to give when one is none.
-pub(crate) fn load_all(version: Version, codes: &[Vec<u8>]) -> Result<Functions, Reply> {
-    let mut functions = Functions::default();
-    for code in codes {
-        functions.join(load(version, code, |_| Ok(()))?.into(), false)?;
-    }
-    Ok(functions)
-}
-
 /// Runs a script on a node. It may not write if its caller or its own flags say so.
 pub(crate) fn run(
     node: &mut Node,
     commands: Commands,
-    (code, read_only): (Code<'_>, bool),
+    (script, read_only): (&Script, bool),
     keys: &[&[u8]],
     args: &[&[u8]],
 ) -> Ending {
     let ended = with_engine(|engine| {
         let version = node.store.version;
-        let (function, grows) = match code {
-            Code::Script(script) => engine.compiled(script)?,
-            Code::Function(library, name) => (engine.function(version, library, name)?, true),
-        };
-        let running = admit(code.flags(), node, read_only)?;
+        let (function, grows) = engine.compiled(script)?;
+        let running = admit(script.flags, node, read_only)?;
         let selected = node.store.selected;
-        libs::json_options::reset();
         let limit = Limit { steps: node.config.patience(node.endless), is_over: node.config.watch_script() };
         task::begin(node, commands, running);
         engine.become_version(version);
         engine.limit_memory(grows);
-        let result = engine.begin_to_count(limit).and_then(|()| match code {
-            Code::Script(_) => engine.call(&function, keys, args),
-            Code::Function(..) => engine.call_function(&function, keys, args),
-        });
+        let result = engine.begin_to_count(limit).and_then(|()| engine.call(&function, keys, args));
         let (protocol, stopped) = task::end(node);
         node.store.selected = selected;
         meter::end();
         engine.sweep();
         if let Some(line) = stopped {
-            let (name, chunk) = code.names();
+            let name = name(script);
             return Ok(Ending::Endless(Reply::Error(
-                format!("ERR Script killed by user with SCRIPT KILL... script: {name}, on {chunk}:{line}.")
+                format!("ERR Script killed by user with SCRIPT KILL... script: {name}, on {CHUNK}:{line}.")
                     .into(),
             )));
         }
         let (ended, value) =
             result.map_err(|error| Reply::Error(format!("ERR {}", first_line(&error)).into()))?;
         let counted = is_counted(&value);
-        let reply = if ended { reply(value, protocol) } else { failure(code, &value) };
+        let reply = if ended { reply(value, protocol) } else { failure(script, &value) };
         Ok(Ending::Replied { reply, counted })
     });
     ended.unwrap_or_else(|reply| Ending::Replied { reply, counted: false })
@@ -149,9 +100,6 @@ fn with_engine<T>(act: impl FnOnce(&mut Engine) -> Result<T, Reply>) -> Result<T
         }
     })
 }
-
-/// The functions of a library by name.
-type Callable = BTreeMap<Vec<u8>, Function>;
 
 /// A thread's interpreter.
 struct Engine {
@@ -169,14 +117,6 @@ struct Engine {
     compiled: BTreeMap<Sha, (Function, bool)>,
     /// True while the memory has a limit.
     limited: bool,
-    /// The globals that libraries see.
-    library_globals: Table,
-    /// Runs a function of a library with its keys and arguments, as `runner` does.
-    function_runner: Function,
-    /// Runs the code of a library, and gives the text of its failure.
-    loader: Function,
-    /// The functions of each library by name, under the address of the library, which may be gone.
-    libraries: BTreeMap<usize, (Weak<Library>, Callable)>,
 }
 
 impl Engine {
@@ -189,11 +129,10 @@ impl Engine {
         natives.raw_set("place", lua.create_function(place)?)?;
         natives.raw_set("walk", lua.create_function(walk)?)?;
         api::define(&lua, &natives)?;
-        natives.raw_set("libraries", libs::all(&lua)?)?;
+        natives.raw_set("lacking", lua.create_sequence_from(libs::LACKING)?)?;
         natives.raw_set("strings", libs::strings(&lua)?)?;
         let prelude = lua.load(include_str!("prelude.lua")).set_name("@prelude");
-        let (globals, runner, with_one, with_two, say_version, library_globals, function_runner, loader) =
-            prelude.call((&natives,))?;
+        let (globals, runner, with_one, with_two, say_version) = prelude.call((&natives,))?;
         Ok(Engine {
             lua,
             globals,
@@ -203,10 +142,6 @@ impl Engine {
             version: None,
             compiled: BTreeMap::new(),
             limited: false,
-            library_globals,
-            function_runner,
-            loader,
-            libraries: BTreeMap::new(),
         })
     }
 
@@ -215,7 +150,7 @@ impl Engine {
             return Ok(compiled.clone());
         }
         let (_, body) = Flags::split(&script.body)?;
-        let function = self.compile(body, CHUNK, &self.globals).map_err(|text| {
+        let function = self.compile(body).map_err(|text| {
             Reply::Error(format!("ERR Error compiling script (new function): {text}").into())
         })?;
         if self.compiled.len() >= COMPILED_MAX {
@@ -226,56 +161,14 @@ impl Engine {
         Ok(compiled)
     }
 
-    /// Compiles code that sees these globals, or says what is wrong with it.
-    fn compile(&self, code: &[u8], name: &str, globals: &Table) -> Result<Function, String> {
+    /// Compiles a script, or says what is wrong with it.
+    fn compile(&self, code: &[u8]) -> Result<Function, String> {
         if let Some(text) = too_long(code) {
             return Err(text.to_owned());
         }
-        let chunk = self.lua.load(code).set_name(name).set_mode(mlua::chunk::ChunkMode::Text);
-        let function = chunk.set_environment(globals.clone()).into_function();
+        let chunk = self.lua.load(code).set_name(CHUNK).set_mode(mlua::chunk::ChunkMode::Text);
+        let function = chunk.set_environment(self.globals.clone()).into_function();
         function.map_err(|error| syntax_error(&error).unwrap_or_else(|| first_line(&error)))
-    }
-
-    /// Runs the code of a library for the functions that it registers.
-    fn register(&mut self, version: Version, code: &[u8]) -> Result<library::Registered, Reply> {
-        let (_, body) = library::split(code)?;
-        let failed = |text: String| Reply::Error(text.into());
-        let code = self.compile(body, LIBRARY, &self.library_globals);
-        let code = code.map_err(|text| failed(format!("ERR Error compiling function: {text}")))?;
-        self.become_version(version);
-        library::registered(|| {
-            self.limit_memory(true);
-            meter::begin(Limit { steps: LOAD_STEPS, is_over: None });
-            let failure = self.stop_after(LOAD_STEPS).and_then(|()| self.loader.call::<Option<String>>(code));
-            self.lua.remove_global_hook();
-            meter::end();
-            match failure {
-                Ok(None) => Ok(()),
-                Ok(Some(text)) => Err(failed(format!("ERR Error registering functions: {text}"))),
-                Err(error) => Err(failed(format!("ERR Error registering functions: {}", first_line(&error)))),
-            }
-        })
-    }
-
-    /// Keeps the functions of a library as long as it is there.
-    fn keep(&mut self, library: &Arc<Library>, registered: library::Registered) {
-        if self.libraries.len() >= COMPILED_MAX {
-            self.libraries.retain(|_, (library, _)| library.strong_count() > 0);
-        }
-        let functions = registered.into_iter().map(|(name, (_, function))| (name, function)).collect();
-        self.libraries.insert(Arc::as_ptr(library).addr(), (Arc::downgrade(library), functions));
-    }
-
-    /// A function of a library, which is loaded anew where another thread has loaded it.
-    fn function(&mut self, version: Version, library: &Arc<Library>, name: &[u8]) -> Result<Function, Reply> {
-        // The address is that of this library and of no other: it is not used again while the weak reference is here.
-        let address = Arc::as_ptr(library).addr();
-        if !self.libraries.contains_key(&address) {
-            let registered = self.register(version, &library.code)?;
-            self.keep(library, registered);
-        }
-        let known = self.libraries.get(&address).and_then(|(_, functions)| functions.get(name));
-        known.cloned().ok_or(Reply::error("ERR Function not found"))
     }
 
     /// Says to scripts what version of Redis this is.
@@ -285,15 +178,6 @@ impl Engine {
             self.version =
                 self.say_version.call::<()>((version.text(), version.number())).ok().map(|()| version);
         }
-    }
-
-    fn call_function(
-        &self,
-        function: &Function,
-        keys: &[&[u8]],
-        args: &[&[u8]],
-    ) -> mlua::Result<(bool, Value)> {
-        self.function_runner.call((function, self.list(keys)?, self.list(args)?))
     }
 
     fn list(&self, items: &[&[u8]]) -> mlua::Result<Table> {
@@ -311,14 +195,6 @@ impl Engine {
             _ => {}
         }
         self.runner.call((function, self.list(keys)?, self.list(args)?))
-    }
-
-    /// Stops the code of a library after so many instructions; no pcall is there that could hold it up.
-    fn stop_after(&self, steps: u32) -> mlua::Result<()> {
-        let triggers = HookTriggers::new().every_nth_instruction(steps);
-        self.lua.set_global_hook(triggers, |_, _| {
-            Err(mlua::Error::external(Refused("ERR FUNCTION LOAD timeout".into())))
-        })
     }
 
     /// Begins to count instructions, each of which the machine of Lua takes for one step. Setting the hook anew starts its count anew: how far an endless script gets must not
@@ -360,27 +236,18 @@ fn string(bytes: &[u8]) -> Either<&str, impl IntoLua> {
 /// True if a script may take more memory than a multiple of its own length: it repeats something, or reaches a library that makes
 /// values of others. It need not be exact: a script with such a word in a literal has a limit as well.
 fn grows(code: &[u8]) -> bool {
-    const WORDS: [&str; 14] = [
-        "..",
-        "while",
-        "for",
-        "repeat",
-        "function",
-        "load",
-        "string",
-        "table",
-        "_G",
-        "cjson",
-        "cmsgpack",
-        "struct",
-        ":",
-        "getmetatable",
-    ];
+    const WORDS: [&str; 11] =
+        ["..", "while", "for", "repeat", "function", "load", "string", "table", "_G", ":", "getmetatable"];
     WORDS.iter().any(|word| memchr::memmem::find(code, word.as_bytes()).is_some())
 }
 
+/// The name of a script in errors.
+fn name(script: &Script) -> String {
+    String::from_utf8_lossy(&script.sha.hex()).into_owned()
+}
+
 /// The reply to a script that failed with this table: its message, then where it was.
-fn failure(code: Code<'_>, error: &Value) -> Reply {
+fn failure(script: &Script, error: &Value) -> Reply {
     let error = match error {
         Value::Table(error) => error,
         // Where there is no memory, the handler of errors does not run.
@@ -389,9 +256,8 @@ fn failure(code: Code<'_>, error: &Value) -> Reply {
     };
     let message = text_field(error, "err").unwrap_or_else(|| "ERR unknown error".into());
     let line = error.raw_get::<Option<i64>>("line").ok().flatten();
-    let (name, chunk) = code.names();
     Reply::Error(match line {
-        Some(line) => format!("{message} script: {name}, on {chunk}:{line}.").into(),
+        Some(line) => format!("{message} script: {}, on {CHUNK}:{line}.", name(script)).into(),
         None => message.into(),
     })
 }

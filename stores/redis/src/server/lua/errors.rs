@@ -2,9 +2,8 @@
 
 use mlua::{Lua, RegistryKey, Value};
 
-/// The name of every script in Lua's messages, and that of every library of functions.
+/// The name of every script in Lua's messages.
 pub(super) const CHUNK: &str = "@user_script";
-pub(super) const LIBRARY: &str = "@user_function";
 
 /// A command in a script that failed, on its way through Lua.
 #[derive(Debug, thiserror::Error)]
@@ -31,16 +30,16 @@ pub(super) fn thrown(lua: &Lua, value: Value) -> mlua::Result<mlua::Error> {
 
 /// The error of a library function, which names the place where it was called.
 pub(super) fn call_error(lua: &Lua, text: &str) -> mlua::Error {
-    let place = whereabouts(lua).map(|(chunk, line)| format!("{}:{line}: ", &chunk[1..])).unwrap_or_default();
+    let place = whereabouts(lua).map(|line| format!("{}:{line}: ", &CHUNK[1..])).unwrap_or_default();
     mlua::Error::external(CallError(format!("{place}{text}")))
 }
 
 /// The error of a function of Lua's own: it names the place of the call if that is in a script.
 pub(super) fn own_error(lua: &Lua, text: &str) -> mlua::Error {
     let place = lua.inspect_stack(1, |frame| {
-        let source = frame.source().source?;
-        let chunk = [CHUNK, LIBRARY].into_iter().find(|chunk| source == *chunk)?;
-        Some(format!("{}:{}: ", &chunk[1..], frame.current_line()?))
+        let line =
+            frame.current_line().filter(|_| frame.source().source.is_some_and(|name| name == CHUNK))?;
+        Some(format!("{}:{line}: ", &CHUNK[1..]))
     });
     mlua::Error::external(CallError(format!("{}{text}", place.flatten().unwrap_or_default())))
 }
@@ -87,16 +86,14 @@ fn cause(error: &mlua::Error) -> &mlua::Error {
 
 /// The line of the script that runs, for an error handler.
 pub(super) fn place(lua: &Lua, (): ()) -> mlua::Result<Option<usize>> {
-    Ok(whereabouts(lua).map(|(_, line)| line))
+    Ok(whereabouts(lua))
 }
 
-/// The script or library that runs, and its line.
-fn whereabouts(lua: &Lua) -> Option<(&'static str, usize)> {
+/// The line of the script that runs.
+fn whereabouts(lua: &Lua) -> Option<usize> {
     for level in 0.. {
         let at = lua.inspect_stack(level, |frame| {
-            let source = frame.source().source?;
-            let chunk = [CHUNK, LIBRARY].into_iter().find(|chunk| source == *chunk)?;
-            Some((chunk, frame.current_line()?))
+            frame.current_line().filter(|_| frame.source().source.is_some_and(|name| name == CHUNK))
         });
         if let Some(found) = at? {
             return Some(found);

@@ -2,8 +2,7 @@
 //!
 //! One interpreter serves all nodes of a thread, one script at a time, and is kept from run to run with its compiled
 //! scripts: making one takes about as long as a whole short run. Nothing can leak from script to script, since they
-//! cannot write to anything that outlives them: globals and libraries are read-only. What the code of a library of functions keeps
-//! between calls belongs to the library of one node.
+//! cannot write to anything that outlives them: globals and libraries are read-only.
 //!
 //! A key's validity is frozen at the script's start; what else a script reads of the clock goes on in 7.0, for scripts
 //! that sleep or ask over and over ([`store`](crate::server::store) says how), and is frozen too in 7.2. A script that takes more than a fixed number of
@@ -16,15 +15,12 @@
 mod admission;
 mod api;
 mod call;
-mod code;
 mod convert;
 mod engine;
 mod errors;
-mod library;
 mod libs;
 mod meter;
 mod task;
 
-pub(crate) use code::Code;
-pub(crate) use engine::{Ending, compile, load, load_all, run};
+pub(crate) use engine::{Ending, compile, run};
 pub(crate) use task::Commands;

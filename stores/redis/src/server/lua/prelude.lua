@@ -1,6 +1,5 @@
 -- What scripts see: Redis's globals, read-only, over the functions of the host language.
--- Returns the scripts' global table, three functions that run a script, one that says what version of Redis this is; the global
--- table of libraries, one function that loads a library, and one that runs a function of it.
+-- Returns the scripts' global table, three functions that run a script, and one that says what version of Redis this is.
 
 local natives = ...
 local error, next, pairs, pcall, setmetatable, tostring, type, xpcall = error, next, pairs, pcall, setmetatable, tostring, type, xpcall
@@ -181,20 +180,10 @@ local globals = {
     _VERSION = _VERSION, coroutine = freeze(routines), math = freeze(numbers), redis = freeze(redis),
     string = freeze(string), table = freeze(tables),
 }
-for name, library in pairs(natives.libraries) do
-    globals[name] = freeze(library)
+-- Libraries that are not modelled: reading anything of one is refused with its name.
+for _, name in ipairs(natives.lacking) do
+    globals[name] = freeze(setmetatable({}, { __index = function() return natives.lacks(name) end }))
 end
--- What functions of libraries see: no KEYS and ARGV, which they are given as arguments, and nothing for debugging.
-local function_redis = {}
-for name, item in pairs(redis) do
-    function_redis[name] = item
-end
-function_redis.replicate_commands, function_redis.breakpoint, function_redis.debug = nil, nil, nil
-local function_globals = {}
-for name, item in pairs(globals) do
-    function_globals[name] = item
-end
-function_globals.redis = freeze(function_redis)
 
 local environment = freeze(globals)
 globals._G = environment
@@ -206,30 +195,6 @@ local function missing(name)
 end
 local strict = { __index = function(_, name) error(missing(name), 2) end }
 setmetatable(globals, strict)
-
--- What the code of a library sees while it is loaded: what is needed to register functions.
-local loading_redis = { register_function = natives.register_function, log = natives.log }
-for name, item in pairs(redis) do
-    if match(name, "^LOG_") then
-        loading_redis[name] = item
-    end
-end
-setmetatable(loading_redis, strict)
-local loading_globals = { redis = freeze(loading_redis) }
-
--- The code of a library has one environment, which shows the one or the other.
-local seen = function_globals
-local library_environment = freeze(setmetatable({}, {
-    __index = function(_, name)
-        local item = seen[name]
-        if item == nil then
-            error(missing(name), 2)
-        end
-        return item
-    end,
-}))
-function_globals._G = library_environment
-loaders(function_globals, library_environment)
 
 local function located(failure)
     failure = plain(failure)
@@ -262,26 +227,8 @@ local function run_two(script, first, second, ...)
     return xpcall(script, located)
 end
 
-local function run_function(callback, keys, argv)
-    return xpcall(function() return callback(keys, argv) end, located)
-end
-
--- Runs the code of a library: nothing, or the text of its failure.
-local function load_library(code)
-    seen = loading_globals
-    local ok, failure = pcall(code)
-    seen = function_globals
-    if ok then
-        return nil
-    end
-    failure = plain(failure)
-    return type(failure) == "table" and failure.err or "ERR " .. tostring(failure)
-end
-
 local function become(version, number)
-    for _, shown in pairs({ redis, function_redis, loading_redis }) do
-        shown.REDIS_VERSION, shown.REDIS_VERSION_NUM = version, number
-    end
+    redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = version, number
 end
 
-return environment, run, run_one, run_two, become, library_environment, run_function, load_library
+return environment, run, run_one, run_two, become

@@ -28,9 +28,6 @@ pub(crate) struct Config {
     /// How many replicas must be there for a write, and how long each may have been silent, in seconds.
     pub(crate) min_replicas: usize,
     pub(crate) min_replicas_max_lag: i64,
-    /// Which commands the slow log keeps, in microseconds; all if 0, none if negative.
-    pub(crate) slow_us: i64,
-    pub(crate) slow_len: usize,
     /// The longest bulk string that a client may send, in bytes.
     pub(crate) bulk_max: i64,
     /// How much unanswered input a client may have, in bytes.
@@ -123,8 +120,6 @@ impl Default for Config {
             replica_serve_stale_data: true,
             min_replicas: 0,
             min_replicas_max_lag: 10,
-            slow_us: 10_000,
-            slow_len: 128,
             bulk_max: 512 << 20,
             query_max: 1 << 30,
             busy_ms: 5_000,

@@ -16,7 +16,6 @@ use super::replication::{Replication, Upstream};
 use super::scripts::{Script, Sha};
 use super::session::Session;
 use super::slot_task::SlotTasks;
-use super::slow::SlowLog;
 use super::stats::Stats;
 use crate::protocol::resp::{Limits, Reply};
 use crate::server::cluster::{Act, Cluster};
@@ -83,7 +82,6 @@ pub struct Node {
     pub(crate) slot_tasks: Box<SlotTasks>,
     pub(crate) config: Box<Config>,
     pub(crate) stats: Box<Stats>,
-    pub(crate) slow: Box<SlowLog>,
 }
 
 /// A time in which commands are kept instead of executed.
@@ -95,13 +93,11 @@ pub(crate) struct Pause {
     pub(crate) all: bool,
 }
 
-/// A script that takes too long, or a function.
+/// A script that takes too long.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Busy {
     /// Whose it is.
     pub(crate) session: SessionId,
-    /// The function, if it is one.
-    pub(crate) function: Option<BusyFunction>,
     /// When it began, in milliseconds of the node's wall clock.
     pub(crate) since_ms: i64,
     /// True if it has effects: then it cannot be killed.
@@ -110,24 +106,10 @@ pub(crate) struct Busy {
     pub(crate) killed: Reply,
 }
 
-/// A function that takes too long.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BusyFunction {
-    /// Its name.
-    pub(crate) name: Vec<u8>,
-    /// The command that called it.
-    pub(crate) command: Vec<Vec<u8>>,
-}
-
 impl Busy {
     /// The answer to all commands but a few.
     pub(crate) fn refusal(&self) -> Reply {
-        Reply::error(match self.function {
-            None => "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-            Some(_) => {
-                "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."
-            }
-        })
+        Reply::error("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::server::catalogue;
+use super::sent::{CallCounts, Calls};
 
 /// The counters of a node since it started, or since CONFIG RESETSTAT.
 #[derive(Debug, Default)]
@@ -23,20 +23,9 @@ pub(crate) struct Stats {
     pub(crate) saved_ms: Option<i64>,
     /// How many commands have changed something since then. Redis counts some of them for each element.
     pub(crate) changes: u64,
-    /// The counters of each command, by its place in the catalogue.
-    pub(crate) calls: Vec<Calls>,
+    pub(crate) calls: CallCounts,
     /// Errors by their first word.
     pub(crate) by_error: BTreeMap<String, u64>,
-}
-
-/// The counters of one command.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Calls {
-    pub(crate) done: u32,
-    /// Not executed.
-    pub(crate) refused: u32,
-    /// Answered with an error.
-    pub(crate) failed: u32,
 }
 
 /// The number of kinds of errors that are distinguished: a script may make up any number of them.
@@ -45,10 +34,7 @@ const KINDS_MAX: usize = 128;
 impl Stats {
     /// The counters of a command.
     pub(crate) fn of(&mut self, nth: usize) -> &mut Calls {
-        if self.calls.len() <= nth {
-            self.calls.resize(catalogue::FACTS.len(), Calls::default());
-        }
-        &mut self.calls[nth]
+        self.calls.of(nth)
     }
 
     /// Counts an error that was replied.

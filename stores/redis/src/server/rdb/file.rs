@@ -74,19 +74,14 @@ pub(crate) struct Loaded {
     pub(crate) record: bool,
 }
 
-/// Writes a snapshot of libraries of functions, by their code, and of databases, each with its number.
-pub(crate) fn encode<'a, I>(
-    aux: &Aux,
-    libraries: &[&[u8]],
-    databases: impl IntoIterator<Item = (u32, I)>,
-) -> Vec<u8>
+/// Writes a snapshot of databases, each with its number.
+pub(crate) fn encode<'a, I>(aux: &Aux, databases: impl IntoIterator<Item = (u32, I)>) -> Vec<u8>
 where
     I: ExactSizeIterator<Item = Saved<'a>> + Clone,
 {
     let mut out = Vec::with_capacity(HEADER_LEN);
     out.extend_from_slice(format!("REDIS{VERSION:04}").as_bytes());
     header(&mut out, aux);
-    libraries.iter().for_each(|code| library(&mut out, code));
     for (number, entries) in databases {
         if entries.len() == 0 {
             continue;
@@ -124,12 +119,6 @@ fn header(out: &mut Vec<u8>, aux: &Aux) {
     field(b"aof-base", if aux.aof_base { b"1" } else { b"0" });
 }
 
-/// Writes a library of functions.
-pub(super) fn library(out: &mut Vec<u8>, code: &[u8]) {
-    out.push(FUNCTION);
-    output::string(out, code);
-}
-
 fn save(out: &mut Vec<u8>, entry: Saved<'_>) {
     if entry.record != is_record(entry.value, entry.expires) {
         out.push(AUX);
@@ -159,8 +148,6 @@ fn is_record(value: &Value, expires: Option<i64>) -> bool {
 pub(crate) struct Content {
     /// The facts about itself.
     pub(crate) aux: Aux,
-    /// The code of its libraries of functions.
-    pub(crate) libraries: Vec<Vec<u8>>,
     /// Its entries in their order.
     pub(crate) entries: Vec<Loaded>,
 }
@@ -171,7 +158,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Content, RdbError> {
     let version = version(&mut input)?;
     let mut aux = Aux::default();
     let mut stream = StreamAt { db: None, id: Vec::new(), offset: 0 };
-    let (mut libraries, mut entries) = (Vec::new(), Vec::new());
+    let mut entries = Vec::new();
     let mut db = 0;
     let mut expires = None;
     let mut record = None;
@@ -190,8 +177,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Content, RdbError> {
             EXPIRES => expires = Some(input.signed(4)? * 1000),
             IDLE => drop(input.length()?),
             FREQUENCY => drop(input.byte()?),
-            FUNCTION => libraries.push(input.string()?),
-            FUNCTION_PRERELEASE => return Err(RdbError::Unsupported("functions of a pre-release")),
+            FUNCTION | FUNCTION_PRERELEASE => return Err(RdbError::Unsupported("functions")),
             MODULE_AUX => return Err(RdbError::Unsupported("data of modules")),
             AUX => {
                 let (name, text) = (input.string()?, input.string()?);
@@ -223,7 +209,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Content, RdbError> {
         }
     }
     aux.stream = (!stream.id.is_empty()).then_some(stream);
-    Ok(Content { aux, libraries, entries })
+    Ok(Content { aux, entries })
 }
 
 fn version(input: &mut Input<'_>) -> Result<u32, RdbError> {

@@ -5,9 +5,9 @@
 //! always written, and checked unless they are zero, which means that the writer left them out.
 //!
 //! A decoder trusts no length: what it makes of its input is bounded by what the input holds, so that hostile bytes are
-//! refused and neither panic nor exhaust the memory. The code of libraries of functions is not looked at here.
+//! refused and neither panic nor exhaust the memory.
 //!
-//! Left out on purpose: streams and modules, which the node does not have, are refused; strings are not compressed.
+//! Left out on purpose: streams, functions and modules, which the node does not have, are refused; strings are not compressed.
 //!
 //! Source: `rdb.c`, `listpack.c`, `ziplist.c`, `zipmap.c`, `intset.c` of Redis 7.0.
 
@@ -24,7 +24,7 @@ mod tests;
 mod value;
 
 pub(crate) use file::{Aux, Content, Saved, StreamAt, decode, encode};
-pub(crate) use payload::{dump, dump_libraries, restore, restore_libraries};
+pub(crate) use payload::{dump, no_libraries, restore};
 
 /// The version that is written, and the newest that is read.
 const VERSION: u16 = 10;

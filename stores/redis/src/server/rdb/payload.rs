@@ -1,8 +1,7 @@
-//! Single values as DUMP writes and RESTORE reads them: the kind, the value, the version and a checksum over all; and libraries of
-//! functions, as FUNCTION DUMP and RESTORE have them.
+//! Single values as RESTORE reads them: the kind, the value, the version and a checksum over all.
 
 use super::input::Input;
-use super::{CHECKSUM, RdbError, VERSION, file, value};
+use super::{CHECKSUM, RdbError, VERSION, value};
 use crate::server::store::Value;
 
 /// The length of the version and of the checksum.
@@ -15,11 +14,9 @@ pub(crate) fn dump(value: &Value) -> Vec<u8> {
     finished(out)
 }
 
-/// Writes the code of libraries of functions with a footer.
-pub(crate) fn dump_libraries<'a>(libraries: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut out = Vec::new();
-    libraries.for_each(|code| file::library(&mut out, code));
-    finished(out)
+/// A payload without a library of functions, as a node that has none sends it beside the keys of its slots.
+pub(crate) fn no_libraries() -> Vec<u8> {
+    finished(Vec::new())
 }
 
 /// A payload with its footer.
@@ -33,19 +30,6 @@ fn finished(mut out: Vec<u8>) -> Vec<u8> {
 /// Reads what DUMP wrote, here or on a real server. The error is what RESTORE answers with.
 pub(crate) fn restore(payload: &[u8]) -> Result<Value, &'static str> {
     verified(payload).and_then(|content| parse(content).map_err(|_| "ERR Bad data format"))
-}
-
-/// Reads the code of libraries that FUNCTION DUMP wrote. The error is what FUNCTION RESTORE answers with.
-pub(crate) fn restore_libraries(payload: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
-    let mut input = Input::new(verified(payload)?);
-    let mut libraries = Vec::new();
-    while !input.is_empty() {
-        if input.byte() != Ok(file::FUNCTION) {
-            return Err("ERR given type is not a function");
-        }
-        libraries.push(input.string().map_err(|_| "ERR Failed loading library data")?);
-    }
-    Ok(libraries)
 }
 
 /// The payload without its footer, if that is right.

@@ -110,6 +110,7 @@ fn what_the_node_does_not_have_is_named_in_the_error() {
     let stream = |kind| value::decode(kind, &mut input::Input::new(b"\0")).unwrap_err().to_string();
     assert_eq!(stream(kind::STREAM_2), "streams are not supported");
     assert_eq!(stream(kind::MODULE_2), "values of modules are not supported");
+    assert_eq!(decode(b"REDIS0010\xf5").unwrap_err(), RdbError::Unsupported("functions"));
     assert_eq!(decode(b"REDIS0011\xff").unwrap_err(), RdbError::Version(11));
     assert_eq!(decode(b"RIDES0010\xff").unwrap_err(), RdbError::Signature);
     let mut damaged = REAL.to_vec();
@@ -183,9 +184,8 @@ proptest! {
         }).collect::<Vec<_>>();
         let databases = [saved(0), saved(1), saved(2)];
         let databases = (0..).zip(databases.iter().map(|entries| entries.iter().copied()));
-        let file = encode(&aux, &[b"#!lua name=l"], databases);
-        let libraries = vec![b"#!lua name=l".to_vec()];
-        prop_assert_eq!(decode(&file), Ok(Content { aux, libraries, entries: entries.clone() }));
+        let file = encode(&aux, databases);
+        prop_assert_eq!(decode(&file), Ok(Content { aux, entries: entries.clone() }));
         for end in 0..file.len() {
             prop_assert!(decode(&file[..end]).is_err());
         }

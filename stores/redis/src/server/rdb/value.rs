@@ -11,7 +11,6 @@ pub(super) fn kind_of(value: &Value) -> u8 {
         Value::List(_) => kind::LIST,
         Value::Set(_) => kind::SET,
         Value::SortedSet(_) => kind::SORTED_SET_2,
-        Value::Hash(fields) if fields.first_end().is_some() => kind::HASH_METADATA,
         Value::Hash(_) => kind::HASH,
     }
 }
@@ -36,18 +35,8 @@ pub(super) fn encode(out: &mut Vec<u8>, value: &Value) {
             }
         }
         Value::Hash(fields) => {
-            let first = fields.first_end();
-            if let Some(first) = first {
-                out.extend_from_slice(&first.to_le_bytes());
-            }
             output::length(out, fields.len());
             for (field, value) in fields.iter() {
-                if let Some(first) = first {
-                    // Counted from the first end on, plus one; zero is none.
-                    let after =
-                        fields.end(field).map_or(0, |end| end.saturating_sub(first).saturating_add(1));
-                    output::length(out, usize::try_from(after).unwrap_or(usize::MAX));
-                }
                 output::string(out, field);
                 output::string(out, value);
             }
@@ -62,7 +51,6 @@ pub(super) fn decode(kind: u8, input: &mut Input<'_>) -> Result<Option<Value>, R
         kind::LIST => list(repeat(input, |input, items| push(items, input.string()?))?),
         kind::SET => set(repeat(input, |input, items| push(items, input.string()?))?)?,
         kind::HASH => hash(repeat(input, |input, items| push(items, (input.string()?, input.string()?)))?)?,
-        kind::HASH_METADATA => hash_with_ends(input)?,
         kind::SORTED_SET => {
             sorted_set(repeat(input, |input, items| push(items, (input.string()?, text_score(input)?)))?)?
         }
@@ -88,6 +76,7 @@ pub(super) fn decode(kind: u8, input: &mut Input<'_>) -> Result<Option<Value>, R
         kind::HASH_LISTPACK => hash(pairs(packed::listpack(&input.string()?)?)?)?,
         kind::SORTED_SET_ZIPLIST => sorted_set(scored(packed::ziplist(&input.string()?)?)?)?,
         kind::SORTED_SET_LISTPACK => sorted_set(scored(packed::listpack(&input.string()?)?)?)?,
+        kind::HASH_METADATA => return Err(RdbError::Unsupported("fields of hashes that end")),
         kind::STREAM | kind::STREAM_2 => return Err(RdbError::Unsupported("streams")),
         kind::MODULE | kind::MODULE_2 => return Err(RdbError::Unsupported("values of modules")),
         _ => return Err(RdbError::Corrupt("unknown type of value")),
@@ -150,23 +139,6 @@ fn hash(items: Vec<Pair>) -> Result<Option<Value>, RdbError> {
         if fields.insert(field, value).is_some() {
             return Err(RdbError::Corrupt("duplicate hash fields detected"));
         }
-    }
-    Ok((!fields.is_empty()).then_some(Value::Hash(fields)))
-}
-
-/// A hash of whose fields some end: the first end, then each field behind how much later it ends, plus one.
-fn hash_with_ends(input: &mut Input<'_>) -> Result<Option<Value>, RdbError> {
-    let bytes =
-        <[u8; 8]>::try_from(input.take(8)?).map_err(|_| RdbError::Corrupt("a hash without its first end"))?;
-    let first = i64::from_le_bytes(bytes);
-    let mut fields = Fields::default();
-    for _ in 0..input.length()? {
-        let after = i64::try_from(input.length()?).map_err(|_| RdbError::Corrupt("invalid expireAt time"))?;
-        let (field, value) = (input.string()?, input.string()?);
-        if fields.insert(field.clone(), value).is_some() {
-            return Err(RdbError::Corrupt("duplicate hash fields detected"));
-        }
-        fields.set_end(&field, (after != 0).then(|| first.saturating_add(after - 1)));
     }
     Ok((!fields.is_empty()).then_some(Value::Hash(fields)))
 }

@@ -81,11 +81,10 @@ impl Node {
         Ok(())
     }
 
-    /// The functions of this node and its keys in the slots of a task, as commands, after the word that they follow.
+    /// No functions, and the keys of this node in the slots of a task, as commands, after the word that they follow.
     fn copy_of(&self, task: &SlotTask) -> Vec<u8> {
         let mut out = b"+RDBCHANNELSYNCSLOTS\r\n".to_vec();
-        let libraries = self.store.functions.libraries().map(|library| library.code.as_slice());
-        resp::request(&mut out, &[b"FUNCTION", b"RESTORE", &rdb::dump_libraries(libraries), b"REPLACE"]);
+        resp::request(&mut out, &[b"FUNCTION", b"RESTORE", &rdb::no_libraries(), b"REPLACE"]);
         for (database, key, entry) in self.store.all() {
             if database == 0 && task.has(slot_of(key)) {
                 let ends = entry.expires.unwrap_or(0).to_string();

@@ -1,15 +1,14 @@
 //! The databases of a node, and how commands read and change what is in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use picklock_model::ids::Key;
 use picklock_model::time::WallTime;
 use picklock_model::trace::What;
 
-use super::effects::{Change, Effects, Touch};
-use super::entry::{Entry, Kind, Slot, Thresholds};
+use super::effects::{Change, Effects};
+use super::entry::{Entry, Kind};
 use super::fields::Fields;
-use super::functions::Functions;
 use super::policy::Policy;
 use super::random::Random;
 use super::value::Value;
@@ -45,10 +44,6 @@ pub struct Store {
     pub(super) databases: Box<[Entries; DATABASES]>,
     /// How many entries of all databases have an expiry.
     pub(super) volatile: usize,
-    /// True once a field of a hash was given an end.
-    pub(super) field_ends: bool,
-    /// The libraries of functions.
-    pub(crate) functions: Functions,
     /// The database of the command at hand, below [`DATABASES`].
     pub selected: usize,
     /// The node's wall clock at the command at hand. It does not move while a script runs.
@@ -68,8 +63,6 @@ pub struct Store {
     pub version: Version,
     /// The policy of eviction when memory is short; it also decides what is kept of a key's use.
     pub policy: Policy,
-    /// How big what is encoded compactly may be.
-    pub thresholds: Thresholds,
     /// The counters of keys for INFO.
     pub counts: Counts,
     /// Where the sequence of random choices is.
@@ -115,10 +108,10 @@ impl Store {
         self.current().is_empty()
     }
 
-    /// True while some key has an expiry, and since a field of a hash had one.
+    /// True while some key has an expiry.
     #[must_use]
     pub fn has_volatile(&self) -> bool {
-        self.volatile > 0 || self.field_ends
+        self.volatile > 0
     }
 
     /// The entries of all databases, dead ones included, by database and key.
@@ -164,16 +157,6 @@ impl Store {
         if self.read_live(key) { self.current().get(key) } else { None }
     }
 
-    /// The live entry of a key that an operator asks about: nobody is notified, and nothing is counted.
-    pub fn inspect(&mut self, key: &[u8]) -> Option<&Entry> {
-        if self.live(key) { self.current().get(key) } else { None }
-    }
-
-    /// The entry of a key, dead or not, that a test asks about.
-    pub fn kept(&self, key: &[u8]) -> Option<&Entry> {
-        self.current().get(key)
-    }
-
     /// The live entry of a key that a command is about to write.
     pub fn find(&mut self, key: &[u8]) -> Option<&Entry> {
         if !self.live(key) {
@@ -209,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// The reply to give when the key holds another type.
-    pub fn edit<T: Kind>(&mut self, key: &[u8]) -> Result<Option<Slot<'_, T>>, Reply> {
+    pub fn edit<T: Kind>(&mut self, key: &[u8]) -> Result<Option<&mut T>, Reply> {
         if !self.live(key) {
             return Ok(None);
         }
@@ -220,18 +203,17 @@ impl Store {
     ///
     /// # Errors
     /// The reply to give when the key holds another type.
-    pub fn make<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+    pub fn make<T: Kind>(&mut self, key: &[u8]) -> Result<&mut T, Reply> {
         if !self.live(key) {
             self.put(key, Entry::new(T::empty(), None, T::RECORD));
         }
         self.slot(key)
     }
 
-    fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<Slot<'_, T>, Reply> {
+    fn slot<T: Kind>(&mut self, key: &[u8]) -> Result<&mut T, Reply> {
         self.use_key(key);
         let entry = self.databases[self.selected].get_mut(key).ok_or(WRONG_TYPE)?;
-        let value = T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)?;
-        Ok(Slot { value, form: &mut entry.form, thresholds: &self.thresholds })
+        T::of_mut(&mut entry.value).ok_or(WRONG_TYPE)
     }
 
     /// Deletes a collection that has become empty. True if it had.
@@ -268,16 +250,13 @@ impl Store {
 
     /// Sets a key to a value that was just made, replacing whatever it held.
     pub fn create(&mut self, key: &[u8], value: Value, expires: Option<i64>, record: bool) {
-        let mut entry = Entry::new(value, expires, record);
-        entry.encode(&self.thresholds);
-        self.put(key, entry);
+        self.put(key, Entry::new(value, expires, record));
     }
 
     /// Sets a key, replacing whatever it held. A record stays one.
     pub fn put(&mut self, key: &[u8], mut entry: Entry) {
         entry.used = self.first_use();
         self.volatile += usize::from(entry.expires.is_some());
-        self.field_ends |= matches!(&entry.value, Value::Hash(fields) if fields.first_end().is_some());
         let record = match self.databases[self.selected].get_mut(key) {
             Some(old) => {
                 entry.record |= old.record;
@@ -296,19 +275,6 @@ impl Store {
         if record {
             self.effects.events.push(What::Created { key: name(key) });
         }
-    }
-
-    /// Takes a live key out, as RENAME and MOVE do.
-    pub fn take(&mut self, key: &[u8]) -> Option<Entry> {
-        if !self.live(key) {
-            return None;
-        }
-        let entry = self.current_mut().remove(key)?;
-        self.volatile -= usize::from(entry.expires.is_some());
-        if entry.record {
-            self.effects.events.push(What::Deleted { key: name(key) });
-        }
-        Some(entry)
     }
 
     /// Deletes a live key because somebody asked. True if it was there.
@@ -368,39 +334,13 @@ impl Store {
         count
     }
 
-    /// Swaps the contents of two databases. All their keys count as changed.
-    pub fn swap_databases(&mut self, a: usize, b: usize) {
-        if self.watching {
-            self.touch_swapped(a, b);
-            self.touch_swapped(b, a);
-        }
-        self.databases.swap(a, b);
-    }
-
-    /// Says that a database gets the keys of another one instead of its own.
-    fn touch_swapped(&mut self, database: usize, other: usize) {
-        let now = self.now_ms();
-        let (old, new) = (&self.databases[database], &self.databases[other]);
-        let came_dead =
-            |key: &Vec<u8>| !old.contains_key(key) && new.get(key).is_some_and(|entry| entry.is_dead(now));
-        let keys: BTreeSet<&Vec<u8>> = old.keys().chain(new.keys()).collect();
-        let touch = |key: &Vec<u8>| if came_dead(key) { Touch::CameDead } else { Touch::Changed };
-        let touched: Vec<(Vec<u8>, Touch)> = keys.iter().map(|key| ((*key).clone(), touch(key))).collect();
-        for (key, touch) in touched {
-            self.note(database, &key, touch, None);
-        }
-    }
-
     /// Takes another dataset's entries instead of its own, as a full resynchronisation does. Records that vanish or
     /// change are lost; those that appear or change are created; of those that no longer run out the lease is lost.
     pub fn replace(&mut self, other: Store) {
         let old = std::mem::replace(&mut self.databases, other.databases);
         self.volatile = other.volatile;
-        self.field_ends |= other.field_ends;
-        self.functions = other.functions;
         for (old, new) in old.iter().zip(self.databases.iter_mut()) {
             for (key, entry) in new {
-                entry.encode(&self.thresholds);
                 entry.record |= old.get(key).is_some_and(|old| old.record && old.value == entry.value);
             }
         }

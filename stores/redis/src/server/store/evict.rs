@@ -86,12 +86,6 @@ impl Store {
         chosen.map(|(database, key, _)| (database, key.to_vec()))
     }
 
-    /// How long a key was not used, in seconds.
-    #[must_use]
-    pub fn idle_seconds(&self, entry: &Entry) -> i64 {
-        i64::from(self.seconds().saturating_sub(entry.used))
-    }
-
     /// How often a key was used lately, as a logarithmic counter up to 255.
     #[must_use]
     pub fn frequency_of(&self, entry: &Entry) -> u32 {

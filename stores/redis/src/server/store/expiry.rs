@@ -3,7 +3,6 @@
 use picklock_model::trace::What;
 
 use super::dataset::{Access, DATABASES, Store, name};
-use super::fields::Fields;
 use super::value::Value;
 
 impl Store {
@@ -65,59 +64,6 @@ impl Store {
         for key in dead {
             self.expire(&key);
         }
-        if !self.field_ends {
-            return;
-        }
-        let entries = self.databases[self.selected].iter();
-        let dead: Vec<Vec<u8>> =
-            entries.filter(|(_, entry)| entry.has_dead_fields(now)).map(|(key, _)| key.clone()).collect();
-        for key in dead {
-            self.drop_dead_fields(&key);
-        }
-    }
-
-    /// Sets when a field of a hash ends, and says so of the hash.
-    pub fn end_field(&mut self, key: &[u8], field: &[u8], when: Option<i64>) {
-        self.field_ends |= when.is_some();
-        let Some(entry) = self.databases[self.selected].get_mut(key) else { return };
-        if let Value::Hash(fields) = &mut entry.value {
-            fields.set_end(field, when);
-            if entry.record {
-                self.effects.events.push(What::Extended { key: name(key) });
-            }
-        }
-    }
-
-    /// Takes the fields out of a hash that have ended, and the hash with the last of them. False if it is gone.
-    ///
-    /// Redis deletes such a field when a command asks for it, or some time later, and until then counts it in HLEN; here all of them go
-    /// as soon as the hash is touched. A replica takes them out, too, where Redis's only hides them.
-    fn drop_dead_fields(&mut self, key: &[u8]) -> bool {
-        let now = self.now_ms();
-        let is_primary = self.access == Access::Primary;
-        let Some(entry) = self.databases[self.selected].get_mut(key) else { return false };
-        let Value::Hash(fields) = &mut entry.value else { return true };
-        let dead = fields.dead(now);
-        let last = dead.iter().filter_map(|field| fields.end(field)).max().unwrap_or(now);
-        dead.iter().for_each(|field| _ = fields.remove(field));
-        let (is_empty, record) = (Fields::is_empty(fields), entry.record);
-        if is_empty {
-            let entry = self.current_mut().remove(key);
-            self.volatile -= usize::from(entry.is_some_and(|entry| entry.expires.is_some()));
-            if record {
-                let over = u64::try_from(last.saturating_add(1)).unwrap_or(0);
-                let overdue_ns = self.now.as_nanos().saturating_sub(over.saturating_mul(1_000_000));
-                self.effects.events.push(What::Expired { key: name(key), overdue_ns });
-            }
-        }
-        if is_primary {
-            dead.iter().for_each(|field| self.propagate(&[b"HDEL", key, field]));
-            self.changed(b'h', "hexpired", key);
-            if is_empty {
-                self.changed(b'g', "del", key);
-            }
-        }
-        !is_empty
     }
 
     /// True if the key that a command reads is live; says so if it is not.
@@ -139,7 +85,7 @@ impl Store {
             return true;
         }
         if !entry.is_dead(self.now_ms()) {
-            return !entry.has_dead_fields(self.now_ms()) || self.drop_dead_fields(key);
+            return true;
         }
         if self.access == Access::Primary {
             self.expire(key);

@@ -12,8 +12,6 @@ pub struct Fields {
     values: BTreeMap<Vec<u8>, (u64, Vec<u8>)>,
     /// The names by where they stand.
     order: BTreeMap<u64, Vec<u8>>,
-    /// When fields end, in milliseconds of the Unix epoch, of those that do (since Redis 7.4).
-    ends: BTreeMap<Vec<u8>, i64>,
 }
 
 impl Fields {
@@ -56,34 +54,7 @@ impl Fields {
     pub fn remove(&mut self, field: &[u8]) -> Option<Vec<u8>> {
         let (place, value) = self.values.remove(field)?;
         self.order.remove(&place);
-        self.ends.remove(field);
         Some(value)
-    }
-
-    /// When a field ends. `None` if it does not, or is not there.
-    #[must_use]
-    pub fn end(&self, field: &[u8]) -> Option<i64> {
-        self.ends.get(field).copied()
-    }
-
-    /// Sets when a field ends, which is there.
-    pub fn set_end(&mut self, field: &[u8], when: Option<i64>) {
-        match when {
-            Some(when) => _ = self.ends.insert(field.to_vec(), when),
-            None => _ = self.ends.remove(field),
-        }
-    }
-
-    /// The first end of a field. `None` if none ends.
-    #[must_use]
-    pub fn first_end(&self) -> Option<i64> {
-        self.ends.values().min().copied()
-    }
-
-    /// The fields that have ended by now.
-    pub(super) fn dead(&self, now_ms: i64) -> Vec<Vec<u8>> {
-        let dead = self.ends.iter().filter(|(_, when)| now_ms > **when);
-        dead.map(|(field, _)| field.clone()).collect()
     }
 
     /// The names of the fields, in order.
@@ -100,9 +71,7 @@ impl Fields {
 impl PartialEq for Fields {
     fn eq(&self, other: &Fields) -> bool {
         let same = |(field, value)| other.get(field) == Some(value);
-        self.len() == other.len()
-            && self.ends == other.ends
-            && self.iter().all(|(field, value)| same((field.as_slice(), value)))
+        self.len() == other.len() && self.iter().all(|(field, value)| same((field.as_slice(), value)))
     }
 }
 

@@ -10,7 +10,7 @@ impl Store {
     /// The reply to a request that Redis takes and this node does not have; the run notes it, and cannot be judged as one of Redis.
     pub fn not_modelled(&mut self, name: &str) -> Reply {
         self.effects.events.push(What::NotModelled { name: name.to_owned() });
-        Reply::Error(format!("ERR {name} is not modelled").into())
+        Reply::Error(format!("ERR {name} is not modelled; try picklock run --servers real").into())
     }
 
     /// Notes a change for replicas and the append-only file.

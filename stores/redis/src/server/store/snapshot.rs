@@ -33,12 +33,6 @@ fn write(out: &mut Vec<u8>, key: &[u8], entry: &Entry) {
         (Value::String(value), _) => resp::request(out, &[b"SET", key, value]),
         (Value::Hash(fields), _) => {
             collection(out, b"HSET", key, fields.iter().flat_map(|(field, value)| [&field[..], value]));
-            for field in fields.keys() {
-                if let Some(end) = fields.end(field) {
-                    let end = end.to_string();
-                    resp::request(out, &[b"HPEXPIREAT", key, end.as_bytes(), b"FIELDS", b"1", field]);
-                }
-            }
         }
         (Value::List(elements), _) => collection(out, b"RPUSH", key, elements.iter().map(Vec::as_slice)),
         (Value::Set(members), _) => collection(out, b"SADD", key, members.iter().map(Vec::as_slice)),

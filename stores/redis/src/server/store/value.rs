@@ -75,6 +75,8 @@ impl SortedSet {
 
     /// Sets a member's score, which is not NaN; returns the one that it had.
     pub fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+        // A minus zero is kept as zero, as in a set that is small.
+        let score = score + 0.0;
         let old = self.scores.insert(member.to_vec(), score);
         if let Some(old) = old {
             self.order.remove(&Ranked { score: old, member: member.to_vec() });
@@ -88,16 +90,6 @@ impl SortedSet {
         let old = self.scores.remove(member)?;
         self.order.remove(&Ranked { score: old, member: member.to_vec() });
         Some(old)
-    }
-
-    /// Makes a zero of every minus zero.
-    pub(super) fn drop_minus_zeros(&mut self) {
-        let minus = |(member, score): (&[u8], f64)| {
-            (score == 0.0 && score.is_sign_negative()).then(|| member.to_vec())
-        };
-        for member in self.iter().filter_map(minus).collect::<Vec<_>>() {
-            self.insert(&member, 0.0);
-        }
     }
 
     /// The members and their scores, in order.

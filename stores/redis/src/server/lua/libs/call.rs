@@ -1,6 +1,6 @@
 //! A call of a library function: its arguments and its errors.
 
-use mlua::{Lua, MultiValue, Table, Value};
+use mlua::{Lua, MultiValue, Value};
 
 use super::super::errors::{call_error, own_error};
 
@@ -44,28 +44,17 @@ impl Call<'_> {
         self.bad(at, &format!("{expected} expected, got {got}"))
     }
 
+    /// A number that may be left out.
+    pub(super) fn number_or(&self, at: usize, default: f64) -> mlua::Result<f64> {
+        if matches!(self.get(at), None | Some(Value::Nil)) { Ok(default) } else { self.number(at) }
+    }
+
     pub(super) fn number(&self, at: usize) -> mlua::Result<f64> {
         let number = match self.get(at) {
             Some(value) => self.lua.coerce_number(value.clone())?,
             None => None,
         };
         number.ok_or_else(|| self.mismatch(at, "number"))
-    }
-
-    /// A number that may be left out.
-    pub(super) fn number_or(&self, at: usize, default: f64) -> mlua::Result<f64> {
-        if matches!(self.get(at), None | Some(Value::Nil)) { Ok(default) } else { self.number(at) }
-    }
-
-    pub(super) fn string(&self, at: usize) -> mlua::Result<Vec<u8>> {
-        match self.get(at) {
-            Some(Value::String(text)) => Ok(text.as_bytes().to_vec()),
-            Some(value @ (Value::Integer(_) | Value::Number(_))) => {
-                let text = self.lua.coerce_string(value.clone())?;
-                Ok(text.map(|text| text.as_bytes().to_vec()).unwrap_or_default())
-            }
-            _ => Err(self.mismatch(at, "string")),
-        }
     }
 }
 
@@ -76,29 +65,4 @@ pub(in crate::server::lua) fn type_name(value: &Value) -> &'static str {
         Value::LightUserData(_) | Value::UserData(_) => "userdata",
         other => other.type_name(),
     }
-}
-
-/// A number of a script, whole or not.
-pub(super) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Number(number) => Some(*number),
-        _ => None,
-    }
-}
-
-/// Adds a function to a library.
-pub(super) fn define(
-    lua: &Lua,
-    library: &Table,
-    name: &'static str,
-    run: impl Fn(&Call<'_>) -> mlua::Result<MultiValue> + mlua::MaybeSend + 'static,
-) -> mlua::Result<()> {
-    let function =
-        lua.create_function(move |lua, args: MultiValue| run(&Call { lua, name, args: &args, own: false }))?;
-    library.raw_set(name, function)
-}
-
-pub(super) fn one(value: Value) -> mlua::Result<MultiValue> {
-    Ok(MultiValue::from_iter([value]))
 }
