@@ -16,6 +16,19 @@ fmt:
 test *args="--workspace":
     cargo test {{ args }}
 
+# Runs unit tests, invariants and scenarios: less than a minute once they are built. No program is started, and no page is compared.
+test-fast:
+    cargo test --workspace --lib
+    cargo test --test structure
+
+# Writes the hash of today into Chinese pages that translate the English text of today, as in `just translated faults.md replay.md`.
+translated +pages:
+    PICKLOCK_TRANSLATED="{{ pages }}" cargo test --test docs translated_from
+
+# Installs what the checks need and this machine lacks.
+setup:
+    .ci/setup
+
 # Compares the node with a redis-server for as many seconds.
 conformance seconds="600" seed="1000000":
     CONFORMANCE_SECONDS={{ seconds }} CONFORMANCE_SEED={{ seed }} \

@@ -17,6 +17,8 @@ pub struct About {
     pub version: String,
     /// The claim of each design, by its spelling.
     pub designs: BTreeMap<String, String>,
+    /// The kind of store of each design that has one, by the design's spelling.
+    pub stores: BTreeMap<String, String>,
     /// The description of each scenario, by its name.
     pub scenarios: BTreeMap<String, AboutScenario>,
     /// Well-known libraries, each with the design that it implements.
@@ -53,6 +55,11 @@ impl About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             designs: (designs.iter())
                 .map(|design| (design.name.to_string(), design.claim.to_string()))
+                .collect(),
+            stores: (designs.iter())
+                .filter_map(|design| {
+                    Some((design.name.to_string(), design.store.as_ref()?.spec.name().to_owned()))
+                })
                 .collect(),
             scenarios: (scenarios.iter())
                 .map(|scenario| (scenario.name().to_owned(), AboutScenario::of(scenario)))

@@ -11,5 +11,6 @@ mod history_recorders;
 mod page;
 mod schema;
 mod schemas;
+mod translated_from;
 mod translation;
 mod words;

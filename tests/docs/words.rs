@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::translated_from::translations;
+
 /// Old words: phrases that are looked for, and what is written instead. A phrase is a row of words, each with its forms.
 const OLD: &[(&[&str], &str)] = &[
     (
@@ -237,7 +239,10 @@ fn types_in_the_glossary_are_in_the_sources() {
 }
 
 #[test]
-fn both_glossaries_have_the_same_terms_in_the_same_order() {
+fn a_current_glossary_in_chinese_has_the_same_terms_in_the_same_order() {
+    if !translations().iter().any(|it| it.page.ends_with("glossary.md") && it.is_current()) {
+        return;
+    }
     let (english, chinese) = (page("docs/glossary.md"), page("docs/zh/glossary.md"));
     let is_term =
         |row: &&Vec<&str>| row.len() == 3 && !row[0].starts_with('`') && !["term", "line"].contains(&row[0]);

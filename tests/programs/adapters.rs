@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use picklock_programs::servers;
+use picklock_testing::skip;
 
 use crate::binary::{directory, run_in};
 use crate::can_run::can_run;
@@ -63,7 +64,7 @@ impl Adapter {
         let files = command.split([' ', ':']).map(|word| word.trim_end_matches("/*"));
         if let Some(file) = files.filter(|word| word.starts_with('/')).find(|file| !Path::new(file).exists())
         {
-            println!("skipped: {file} is not there: run examples/adapters/build");
+            skip(format_args!("{file} is not there: run examples/adapters/build"));
             return None;
         }
         let params: Vec<&str> = [self.params, more].into_iter().filter(|some| !some.is_empty()).collect();
@@ -115,7 +116,7 @@ macro_rules! java {
 fn is_night() -> bool {
     let night = by_day_or_night(false, true);
     if !night {
-        println!("skipped: it is made at night, with PICKLOCK_NIGHTLY set");
+        skip("a test of the night, with PICKLOCK_NIGHTLY set");
     }
     night
 }
@@ -124,7 +125,7 @@ fn is_night() -> bool {
 fn is_installed(server: &str) -> bool {
     let there = servers::version(server).is_some();
     if !there {
-        println!("skipped: {server} is not installed");
+        skip(format_args!("{server} is not installed"));
     }
     there
 }

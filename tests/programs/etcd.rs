@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use picklock_programs::servers;
+use picklock_testing::skip;
 
 use crate::can_run::can_run;
 use crate::ensemble::Runs;
@@ -18,7 +19,7 @@ const ADAPTER: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/examples
 fn etcd_can_run() -> bool {
     let etcd = servers::version("etcd").is_some();
     if !etcd {
-        println!("skipped: etcd is not installed");
+        skip("etcd is not installed");
     }
     etcd && can_run(&["python3"])
 }
@@ -93,8 +94,7 @@ fn python() -> PathBuf {
 fn a_library_on_the_c_core_of_grpc_is_the_same_each_time() {
     let has_it = Command::new(python()).args(["-c", "import etcd3"]).output();
     if !has_it.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {} has no etcd3: run examples/adapters/build", python().display());
-        return;
+        return skip(format_args!("{} has no etcd3: run examples/adapters/build", python().display()));
     }
     if etcd_can_run() {
         let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/adapters/etcd3_lock.py");

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use picklock_programs::servers;
+use picklock_testing::skip;
 
 use crate::can_run::can_run;
 use crate::ensemble::Runs;
@@ -31,12 +32,12 @@ fn python() -> PathBuf {
 /// True if ZooKeeper can be run here, with kazoo.
 fn zookeeper_can_run() -> bool {
     if servers::version("zookeeper").is_none() {
-        println!("skipped: ZooKeeper or Java is not installed");
+        skip("ZooKeeper or Java is not installed");
         return false;
     }
     let kazoo = Command::new(python()).args(["-c", "import kazoo"]).output();
     if !kazoo.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {} has no kazoo: run examples/adapters/build", python().display());
+        skip(format_args!("{} has no kazoo: run examples/adapters/build", python().display()));
         return false;
     }
     can_run(&[])

@@ -2,32 +2,31 @@
 
 use picklock_campaign::summary::{Cell, Summary};
 
+use super::grouped;
 use crate::matrix::mark::{Mark, decided, worst_violation};
 use crate::matrix::measures::{MEASURES, measures};
 use crate::matrix::statistics::clean_bound;
 use crate::matrix::{Matrix, Square};
-use crate::page::layout::titled;
-use crate::page::markdown::{Table, code};
+use crate::page::markdown::code;
 use crate::page::numbers::percent_up;
 
 /// The section with it. A scenario without faults, which comes first in the suite, is the one whose costs are shown.
 pub(super) fn section(summary: &Summary) -> String {
     let matrix = Matrix::of(summary);
     let Some(first) = matrix.scenarios.first().copied() else { return String::new() };
-    let mut table = Table::new(
-        std::iter::once("design").chain(MEASURES.into_iter().skip(1)).chain(matrix.scenarios.iter().copied()),
-    );
-    for row in &matrix.rows {
+    let measured = MEASURES.into_iter().skip(1);
+    let head: Vec<&str> =
+        std::iter::once("design").chain(measured).chain(matrix.scenarios.iter().copied()).collect();
+    let tables = grouped::tables(&matrix, ": evidence and cost", &head, |row| {
         let costs = row.squares.first().and_then(Option::as_ref).map(|square| measures(&square.cell.metrics));
         let costs = costs.unwrap_or_default().into_iter().skip(1);
         let cells = row.squares.iter().map(|square| square.as_ref().map(evidence).unwrap_or_default());
-        table.row(std::iter::once(code(&titled(row.design))).chain(costs).chain(cells));
-    }
+        costs.chain(cells).collect()
+    });
     let replay = code("picklock replay DESIGN SCENARIO SEED");
     format!(
         "## Evidence and cost\n\nA violation has the first seed that shows the worst of it, which {replay} replays; where none was found stands the bound \
-         of its rate at 95%. `p50` and `p99` are the wait for a grant and `messages` those to the store for each grant, under `{first}`.\n\n{}\n",
-        table.text
+         of its rate at 95%. `p50` and `p99` are the wait for a grant and `messages` those to the store for each grant, under `{first}`.\n\n{tables}"
     )
 }
 

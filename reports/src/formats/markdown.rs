@@ -1,10 +1,11 @@
-//! Results as Markdown, for a pull request or a page of documentation: the matrix, a table of the cells, the
-//! violations with the commands that replay them, and the command that makes every number again.
+//! Results as Markdown, for a pull request or a page of documentation: the matrix, the evidence and the cost of each design, and the
+//! command that makes every number again. A small campaign has a table of its cells and one of its violations too; a large one has the
+//! cells that need a look, and the command that prints all of them.
 
 use picklock_campaign::summary::{Cell, Summary};
 use picklock_judge::invariants::{self, Invariant};
 
-use super::evidence;
+use super::{evidence, grouped};
 use crate::format::{Format, ReportError};
 use crate::matrix::mark::Mark;
 use crate::matrix::verdict::{self, ExpectationStatus, Totals};
@@ -22,33 +23,54 @@ pub const FORMAT: Format = Format {
     render,
 };
 
+/// The most cells of which a page has all figures. More of them are data and not a page.
+const MOST_CELLS: u64 = 40;
+
 fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
+    let count = Totals::of(summary).cells;
+    let is_small = count <= MOST_CELLS;
     let mut page = "# Results\n\n".to_owned();
     if summary.partial {
         page.push_str("**(partial: interrupted)** The numbers are those of the runs made until then.\n\n");
     }
-    page.push_str(&format!("All numbers are made again by\n\n{}\n", block(&summary.command)));
+    page.push_str(&format!("This command prints the same numbers again:\n\n{}\n", block(&summary.command)));
+    if !is_small {
+        page.push_str(&format!(
+            "This command prints the figures of each of the {count} cells, with its violations and the commands that replay them:\n\n{}\n",
+            block(&format!("{} --format json", summary.command)),
+        ));
+    }
     page.push_str(&matrix(summary));
     page.push_str(&evidence::section(summary));
-    page.push_str(&cells(summary));
-    page.push_str(&violations(summary));
+    if is_small {
+        page.push_str(&cells("Cells", &summary.cells.iter().collect::<Vec<_>>()));
+        page.push_str(&violations(summary));
+    } else {
+        let doubtful: Vec<&Cell> = summary.cells.iter().filter(|cell| needs_a_look(cell)).collect();
+        page.push_str(&cells("Unexpected and inconclusive cells", &doubtful));
+    }
     page.push_str(&totals(summary));
     Ok(page)
 }
 
+/// True if the cell is not as expected, or has too few conclusive runs to say so.
+fn needs_a_look(cell: &Cell) -> bool {
+    matches!(ExpectationStatus::of(cell), ExpectationStatus::NotMet | ExpectationStatus::TooFew)
+        || Mark::of(cell) == Mark::Inconclusive
+}
+
 fn matrix(summary: &Summary) -> String {
     let matrix = Matrix::of(summary);
-    let mut table = Table::new(std::iter::once("design").chain(matrix.scenarios.iter().copied()));
-    for row in &matrix.rows {
-        let marks = row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default());
-        table.row(std::iter::once(code(&titled(row.design))).chain(marks));
-    }
+    let head: Vec<&str> = std::iter::once("design").chain(matrix.scenarios.iter().copied()).collect();
+    let tables = grouped::tables(&matrix, "", &head, |row| {
+        row.squares.iter().map(|square| square.as_ref().map(mark).unwrap_or_default()).collect()
+    });
     let signs = legend::items(&legend::keys(&matrix), code).join(", ");
     let numbered = |invariant: &&Invariant| format!("; {} {}", invariant.number, invariant.name);
     let names: String = matrix.invariants().iter().map(numbered).collect();
     let known = "in parentheses what more runs are known to show";
     let leases: String = legend::leases(summary).iter().map(|leases| format!("; {leases}")).collect();
-    format!("## Matrix\n\n{}\n{signs}; {known}{names}{leases}\n\n", table.text)
+    format!("## Matrix\n\n{tables}{signs}; {known}{names}{leases}\n\n")
 }
 
 /// A cell of the matrix: its symbol, the numbers of the invariants that were violated, and of those that were not and
@@ -67,11 +89,14 @@ fn mark(square: &Square<'_>) -> String {
     words.join(" ")
 }
 
-fn cells(summary: &Summary) -> String {
+fn cells(title: &str, cells: &[&Cell]) -> String {
+    if cells.is_empty() {
+        return String::new();
+    }
     let head =
         ["design", "scenario", "runs", "unknown", "as expected", "found", "too many holders", "faults"];
     let mut table = Table::new(head);
-    for cell in &summary.cells {
+    for cell in cells {
         let (runs, unknown) = (cell.runs.to_string(), cell.unknown.to_string());
         let cells = [
             code(&titled(&cell.design)),
@@ -85,7 +110,7 @@ fn cells(summary: &Summary) -> String {
         ];
         table.row(cells);
     }
-    format!("## Cells\n\n{}\n", table.text)
+    format!("## {title}\n\n{}\n", table.text)
 }
 
 fn found(cell: &Cell) -> String {
@@ -162,6 +187,40 @@ mod tests {
     use picklock_campaign::summary::{Expected, Violation};
 
     use super::*;
+
+    #[test]
+    fn a_large_page_has_the_cells_that_need_a_look_and_the_command_with_all_figures() {
+        let cell = |nth: u64| Cell {
+            design: "single".into(),
+            scenario: format!("s{nth}"),
+            runs: 100,
+            hit_lock: 100,
+            violations: [("no-lost-update".to_owned(), Violation::default())].into(),
+            ..Cell::default()
+        };
+        let page = |cells: u64| {
+            let mut cells: Vec<Cell> = (0..cells).map(cell).collect();
+            cells[0].met = Some(false);
+            cells[0].expected = Some(Expected::default());
+            cells[1].unknown = 100;
+            cells[1].violations.clear();
+            let summary = Summary { command: "picklock run".into(), cells, ..Summary::default() };
+            render(&summary, &Style::default()).expect("it is rendered")
+        };
+        let all = "picklock run --format json";
+        let small = page(MOST_CELLS);
+        assert!(
+            small.contains("## Cells") && small.contains("## Violations") && !small.contains(all),
+            "{small}"
+        );
+        let large = page(MOST_CELLS + 1);
+        let doubtful = large.split("## Unexpected and inconclusive cells").nth(1).expect("some are");
+        assert_eq!(doubtful.matches("| `single` | s").count(), 2, "{doubtful}");
+        assert!(
+            large.contains(all) && !large.contains("## Cells") && !large.contains("## Violations"),
+            "{large}"
+        );
+    }
 
     #[test]
     fn what_was_not_found_and_is_known_from_more_runs_stands_in_parentheses() {

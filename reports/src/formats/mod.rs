@@ -6,6 +6,7 @@ pub mod brief;
 pub mod csv;
 mod evidence;
 pub mod github;
+mod grouped;
 pub mod json;
 pub mod junit;
 pub mod markdown;

@@ -1,14 +1,17 @@
-//! The matrix as a picture: for a README, a slide, a pull request. Designs down, scenarios across, a square for each cell whose sign
-//! and colour say what was found; the bar in it is the share of runs in which the worst of it was.
+//! The matrix as a picture: for a README, a slide, a pull request. Designs down, grouped by store, and scenarios across. The sign and the
+//! colour of a square are those of its cell; its filled part is the share of runs with the most serious result, in steps.
+//!
+//! A large matrix has thousands of squares and few kinds of them: each kind is drawn once, and each square refers to its kind.
 
-use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+use maud::{Markup, PreEscaped, html};
 use picklock_campaign::summary::Summary;
 
 use crate::format::{Format, ReportError};
 use crate::matrix::legend::{self, Key};
-use crate::matrix::{Matrix, Square};
+use crate::matrix::{Matrix, Row, Square, groups};
 use crate::page::layout::{printable, titled};
-use crate::page::numbers::percent;
 use crate::page::paint::Style;
 use crate::page::svg::{with_attributes, with_fallbacks};
 
@@ -26,6 +29,8 @@ const STYLE: &str = concat!(include_str!("../page/colours.css"), include_str!("p
 const STEP: i32 = 26;
 /// The side of a square.
 const SIDE: i32 = 22;
+/// The filled part of a square grows in steps of this height.
+const FILL: i32 = 2;
 /// How wide a letter of a name is, at most.
 const LETTER: i32 = 8;
 /// The room that the last of the slanted names needs to its right, as a share of its length.
@@ -41,29 +46,34 @@ fn render(summary: &Summary, _style: &Style) -> Result<String, ReportError> {
 
 fn draw(summary: &Summary) -> Markup {
     let matrix = Matrix::of(summary);
-    let Matrix { scenarios, rows, .. } = &matrix;
+    let scenarios = &matrix.scenarios;
     let keys = legend::keys(&matrix);
-    let designs: Vec<&str> = rows.iter().map(|row| row.design).collect();
-    let left = MARGIN + longest(&designs) * LETTER;
+    let lines = lines(&matrix);
+    let names: Vec<String> = lines.iter().map(Line::name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let left = MARGIN + longest(&names) * LETTER;
     let slanted = (f64::from(longest(scenarios) * LETTER) * SLANT) as i32;
     let top = MARGIN + slanted;
     let widest = keys.iter().map(legend_step).max().unwrap_or(0);
     let width = (left + STEP * count(scenarios) + slanted).max(MARGIN + widest) + MARGIN;
-    let foot = top + STEP * count(&designs) + 12;
+    let foot = top + STEP * count(&names) + 12;
     let (places, below) = legend_places(&keys, width - MARGIN);
     let height = foot + below + MARGIN;
     html! {
         svg.x xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img" {
             title { (printable(&summary.command)) }
             style { (with_fallbacks(STYLE)) }
+            defs { @for (id, kind) in kinds(&lines) { (kind.draw(&id)) } }
             rect.paper width=(width) height=(height) {}
             @for (nth, scenario) in (0..).zip(scenarios) {
                 text.n transform={ "translate(" (left + STEP * nth + SIDE / 2 + 4) " " (top - 6) ") rotate(-45)" } { (printable(scenario)) }
             }
-            @for (at, row) in (0..).zip(rows) {
-                text.n.r x=(left - 8) y=(top + STEP * at + SIDE - 6) { (titled(row.design)) }
-                @for (column, found) in (0..).zip(&row.squares) {
-                    @if let Some(found) = found { (square(found, left + STEP * column, top + STEP * at)) }
+            @for (at, line) in (0..).zip(&lines) {
+                g transform={ "translate(0 " (top + STEP * at) ")" } {
+                    text.n.r.t[line.is_title()] x=(left - 8) y=(SIDE - 6) { (line.name()) }
+                    @for (column, square) in (0..).zip(line.squares()) {
+                        @if let Some(square) = square { (reference(square, left + STEP * column)) }
+                    }
                 }
             }
             (key(&places, foot))
@@ -71,17 +81,74 @@ fn draw(summary: &Summary) -> Markup {
     }
 }
 
-fn square(square: &Square<'_>, x: i32, y: i32) -> Markup {
-    let Square { cell, mark, .. } = *square;
-    let rate = square.share().map(|share| format!(", {}", percent(share))).unwrap_or_default();
-    let unmet = if square.unmet { format!(", {}", legend::NOT_AS_EXPECTED.words) } else { String::new() };
-    let height = square.share().map_or(0, |share| (share * f64::from(SIDE)).ceil() as i32);
-    html! {
-        g class=(mark.class()) transform={ "translate(" (x) " " (y) ")" } {
-            title { (titled(&cell.design)) " under " (printable(&cell.scenario)) ": " (mark.words()) (rate) (unmet) }
-            (tile(&square.symbols(), height))
+/// A line of the picture: the name of a store kind, or a design.
+enum Line<'m, 'a> {
+    Store(String),
+    Design(&'m Row<'a>),
+}
+
+impl<'a> Line<'_, 'a> {
+    fn name(&self) -> String {
+        match self {
+            Line::Store(title) => title.clone(),
+            Line::Design(row) => titled(row.design).into_owned(),
         }
     }
+
+    fn is_title(&self) -> bool {
+        matches!(self, Line::Store(_))
+    }
+
+    fn squares(&self) -> &[Option<Square<'a>>] {
+        match self {
+            Line::Store(_) => &[],
+            Line::Design(row) => &row.squares,
+        }
+    }
+}
+
+/// The lines in their order. One kind of store alone needs no name.
+fn lines<'m, 'a>(matrix: &'m Matrix<'a>) -> Vec<Line<'m, 'a>> {
+    let groups = groups::by_store(matrix);
+    let is_named = groups.len() > 1;
+    let lines = groups.into_iter().flat_map(|group| {
+        let title = is_named.then(|| Line::Store(group.title()));
+        title.into_iter().chain(group.rows.into_iter().map(Line::Design))
+    });
+    lines.collect()
+}
+
+/// Squares that look the same.
+struct Kind {
+    class: &'static str,
+    symbols: String,
+    filled: i32,
+}
+
+impl Kind {
+    fn of(square: &Square<'_>) -> Kind {
+        let steps = square.share().map_or(0.0, |share| (share * f64::from(SIDE / FILL)).ceil());
+        Kind { class: square.mark.class(), symbols: square.symbols(), filled: steps as i32 * FILL }
+    }
+
+    fn id(&self) -> String {
+        let unmet = if self.symbols.ends_with(legend::NOT_AS_EXPECTED.sign) { "n" } else { "" };
+        format!("{}{}{unmet}", self.class, self.filled)
+    }
+
+    fn draw(&self, id: &str) -> Markup {
+        html! { g class=(self.class) id=(id) { (tile(&self.symbols, self.filled)) } }
+    }
+}
+
+fn kinds(lines: &[Line<'_, '_>]) -> BTreeMap<String, Kind> {
+    let kinds = lines.iter().flat_map(Line::squares).flatten().map(Kind::of);
+    kinds.map(|kind| (kind.id(), kind)).collect()
+}
+
+/// Written by hand, because maud has no elements that close themselves.
+fn reference(square: &Square<'_>, x: i32) -> Markup {
+    PreEscaped(format!("<use href=\"#{}\" x=\"{x}\"/>", Kind::of(square).id()))
 }
 
 /// A square with its sign; so much of it from below is filled.

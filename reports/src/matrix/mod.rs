@@ -12,6 +12,7 @@ use crate::page::layout::distinct;
 
 pub(crate) mod finding;
 pub(crate) mod folded;
+pub(crate) mod groups;
 pub(crate) mod legend;
 pub(crate) mod mark;
 pub(crate) mod measures;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use picklock_reports::html::{Going, Row};
 use picklock_reports::manifest::{Manifest, Results, State};
 use picklock_reports::{COMPARISONS, Style, html};
+use picklock_testing::skip;
 use serde_json::{Value, json};
 
 use crate::chromium::Browser;
@@ -32,8 +33,7 @@ struct Pages {
 fn with_pages(look: impl Fn(&mut Browser, &Pages)) {
     let here = tempfile::tempdir().unwrap();
     let Some(mut browser) = Browser::start(&here.path().join("profile")) else {
-        eprintln!("skipped: there is no `chromium` to open the page with");
-        return;
+        return skip("chromium is not installed");
     };
     let format = COMPARISONS.iter().find(|format| format.name == "html").unwrap();
     let page = (format.render)(&comparison(campaign()), &Style::default()).unwrap();
@@ -226,8 +226,7 @@ fn a_page_that_is_read_again_can_be_stopped() {
 #[test]
 fn rules_of_accessibility_are_kept_as_far_as_a_program_can_check() {
     let Ok(axe) = std::fs::read_to_string(AXE) else {
-        eprintln!("skipped: tests/external/axe has not fetched axe-core");
-        return;
+        return skip("axe-core is not there: tests/external/axe fetches it");
     };
     with_pages(|browser, Pages { report, run, index, under_way }| {
         for scheme in ["light", "dark"] {

@@ -105,14 +105,15 @@ fn in_html(page: &str, design: &str) -> Vec<String> {
     row.split("<td").skip(1).map(sign).collect()
 }
 
+/// A square refers to the drawing of its kind, which has the sign.
 fn in_the_picture(page: &str, design: &str) -> Vec<String> {
-    KINDS
-        .map(|(scenario, ..)| {
-            let of = page.split_once(&format!("<title>{design} under {scenario}:")).unwrap().1;
-            let text = of.split_once("<text").unwrap().1.split_once('>').unwrap().1;
-            text.split_once('<').unwrap().0.to_owned()
-        })
-        .to_vec()
+    let line = page.split_once(&format!(">{design}</text>")).unwrap().1.split_once("</g>").unwrap().0;
+    let sign = |id: &str| {
+        let drawn = page.split_once(&format!("id=\"{id}\"")).unwrap().1;
+        let text = drawn.split_once("<text").unwrap().1.split_once('>').unwrap().1;
+        text.split_once('<').unwrap().0.to_owned()
+    };
+    line.split("href=\"#").skip(1).map(|used| sign(used.split_once('"').unwrap().0)).collect()
 }
 
 /// The expectation of a cell stands in a column of its own.

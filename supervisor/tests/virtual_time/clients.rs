@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::Command};
 
 use picklock_supervisor::{Setup, Status};
+use picklock_testing::skip;
 
 use crate::driver::{Story, python_with_redis, run, runtime, setup};
 
@@ -95,7 +96,7 @@ fn a_jvm_takes_and_releases_a_lock() {
 fn node_with_ioredis_and_redlock_takes_and_releases_a_lock() {
     let Some(node) = runtime(&["node"]) else { return };
     let Ok(modules) = std::env::var("PICKLOCK_NODE_MODULES") else {
-        return eprintln!("skipped: PICKLOCK_NODE_MODULES names no directory with ioredis and redlock");
+        return skip("PICKLOCK_NODE_MODULES names no directory with ioredis and redlock");
     };
     let mut setup = setup(&[&node, &adapter("redlock.js")], 1);
     setup.env.push(("NODE_PATH".into(), modules.into()));
@@ -106,7 +107,7 @@ fn node_with_ioredis_and_redlock_takes_and_releases_a_lock() {
 #[test]
 fn tokio_and_rslock_take_and_release_a_lock() {
     let Ok(programs) = std::env::var("PICKLOCK_RSLOCK") else {
-        return eprintln!("skipped: PICKLOCK_RSLOCK names no programs built with rslock");
+        return skip("PICKLOCK_RSLOCK names no programs built with rslock");
     };
     for program in programs.split(':') {
         let story = same_each_time(&setup(&[program], 1), &LINES, 5);

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, net::Ipv4Addr};
 
 use picklock_supervisor::{Broken, Clock, ConnectError, Ending, Group, Setup, SocketId, Status, Step, ready};
+use picklock_testing::skip;
 
 /// Where the toy store is.
 pub(crate) const STORE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 9);
@@ -286,7 +287,7 @@ pub(crate) fn runtime(candidates: &[&str]) -> Option<String> {
             || std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
     });
     if found.is_none() {
-        eprintln!("skipped: none of {candidates:?} is here");
+        skip(format_args!("none of {candidates:?} is installed"));
     }
     found.map(|name| (*name).to_owned())
 }
@@ -309,7 +310,7 @@ pub(crate) fn python_with_redis(script: &str, seed: u64) -> Option<Setup> {
     let python = runtime(&[&named, "python3"])?;
     let has_redis = std::process::Command::new(&python).args(["-c", "import redis"]).output();
     if !has_redis.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: {python} has no redis-py");
+        skip(format_args!("{python} has no redis-py"));
         return None;
     }
     Some(setup(&[&python, "-c", script], seed))
@@ -323,7 +324,7 @@ pub(crate) fn can_run() -> bool {
         lacking.map(|finding| format!("{}: {}", finding.what, finding.remedy))
     });
     if let Some(lacks) = lacks {
-        eprintln!("skipped: {lacks}");
+        skip(lacks);
     }
     lacks.is_none()
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use picklock_supervisor::{ClockReads, Group, Pool, Setup, StartError, Status, instructions};
+use picklock_testing::skip;
 
 use crate::driver::{START, Story, finish, harness_name, run, runtime, setup};
 
@@ -172,7 +173,7 @@ impl Compiled {
         let source = probes().join(name).with_extension("c");
         let built = Command::new("cc").arg("-O1").args(flags).arg("-o").arg(&program).arg(source).status();
         if !built.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: no C compiler");
+            skip("cc is not installed");
             return None;
         }
         Some(Self(program))
@@ -278,12 +279,12 @@ fn within(command: &[&str], test: &str) {
         .env(WITHIN, "yes")
         .current_dir("/")
         .output();
-    let Ok(output) = output else { return eprintln!("skipped: no {}", command[0]) };
+    let Ok(output) = output else { return skip(format_args!("{} is not installed", command[0])) };
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if text.contains("skipped: ") || text.contains("Permission denied") || text.contains("failed to execute")
     {
-        return eprintln!("skipped: {command:?}: {text}");
+        return skip(format_args!("{command:?}: {text}"));
     }
     assert!(output.status.success() && text.contains("1 passed"), "{command:?}: {text}");
 }

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use picklock_testing::skip;
+
 use super::{QUICK, files, folders, quick, same, within};
 use crate::binary::{Ended, directory, end, picklock, run_in};
 
@@ -255,8 +257,7 @@ fn a_campaign_on_a_full_disk_reports_it_and_is_resumed_once_there_is_room() {
     command.args(["-m", "sh", "-c", script, env!("CARGO_BIN_EXE_picklock")]).args(QUICK);
     command.current_dir(here.path()).env("PICKLOCK_REDIS_SERVER", "");
     let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
-        println!("skipped: no file system can be mounted here");
-        return;
+        return skip("no file system can be mounted here");
     };
     let (said, wrong) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
@@ -285,8 +286,7 @@ fn a_directory_that_may_not_be_written_to_is_reported_and_its_contents_are_intac
         command
     };
     if !as_user(&["list"]).stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
-        println!("skipped: picklock cannot be run by another user here");
-        return;
+        return skip("picklock cannot be run by another user here");
     }
     let more = ["--out", "out", "--expect", "none"];
     let ended = end(as_user(&[&SMALL[..], &more].concat()));

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use picklock_testing::skip;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -131,8 +132,7 @@ const CLEAN: &str = "z: DROP SCHEMA public CASCADE\nz: CREATE SCHEMA public\nz!"
 #[ignore = "needs PostgreSQL"]
 fn real_postgres_says_what_the_scripts_say() {
     let Some(bin) = programs() else {
-        println!("skipped: no PostgreSQL is installed, and PG_BIN is not set");
-        return;
+        return skip("PostgreSQL is not installed, and PG_BIN is not set");
     };
     let mut server = Real::start(&bin);
     let wanted = std::env::var("PICKLOCK_SCRIPT").unwrap_or_default();
@@ -333,8 +333,7 @@ fn given(name: &str, default: usize) -> usize {
 #[ignore = "needs PostgreSQL"]
 fn real_postgres_answers_random_sessions_as_the_machine_does() {
     let Some(bin) = programs() else {
-        println!("skipped: no PostgreSQL is installed, and PG_BIN is not set");
-        return;
+        return skip("PostgreSQL is not installed, and PG_BIN is not set");
     };
     let mut server = Real::start(&bin);
     let (first, episodes) = (given("PICKLOCK_SEED", 1), given("PICKLOCK_EPISODES", 20));
