@@ -47,9 +47,8 @@ impl Planner<'_> {
         left: &Expr,
         right: &Expr,
     ) -> Result<(Typed, Type), SqlError> {
-        match operator {
-            Operator::Concat => return self.concat(scope, left, right),
-            _ => {}
+        if operator == Operator::Concat {
+            return self.concat(scope, left, right);
         }
         let (left, right) = self.sides(scope, operator, left, right)?;
         let ty = result_of(operator, left.1, right.1);
