@@ -29,7 +29,8 @@ use super::choose::Chosen;
 use super::exit::{Exit, Failure};
 use super::results_dir::{Kind, Live, Run};
 use super::selection::Selection;
-use super::{choose, format, invocation, progress, results_dir, screen, shards};
+use super::unmodelled::First;
+use super::{choose, format, invocation, progress, results_dir, screen, shards, unmodelled};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -131,7 +132,10 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     let selection = &args.selection;
     let formats = formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let chosen = selection.chosen()?;
+    let mut chosen = selection.chosen()?;
+    if matches!(source, Source::Here(_)) {
+        settle(selection, &mut chosen)?;
+    }
     let allowed_violations = allowed_violations(args, &chosen)?;
     let mut campaign = Campaign { command: command.clone(), ..campaign(selection, chosen) };
     let expectations = match &allowed_violations {
@@ -314,6 +318,13 @@ pub(crate) fn campaign(selection: &Selection, chosen: Chosen) -> Campaign<'_> {
         command: invocation::command(&invocation::deciding()),
         ..Campaign::new(chosen.designs, chosen.scenarios, seeds(selection))
     }
+}
+
+/// Puts programs on real servers that send statements which the simulated ones do not model.
+pub(crate) fn settle(selection: &Selection, chosen: &mut Chosen) -> Result<(), Failure> {
+    let Chosen { designs, scenarios, open, .. } = chosen;
+    let (seed, engine) = (seeds(selection).start, selection.engine);
+    unmodelled::put_on_real_servers(designs, open, &First { scenarios, seed, engine })
 }
 
 /// A budget alone means as many seeds as it has room for.
