@@ -103,3 +103,4 @@ pub use sim::host::{Elapsed, Host};
 pub use sim::lock::{Belief, Client, Deadline, Direct, Exclusion, Grant, Lock, LockError, Retry};
 pub use sim::store::{Member, ServerContext, SimulatedStore, StoreSpec};
 pub use sim::task::Task;
+pub use stores::Servers;

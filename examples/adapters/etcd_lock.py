@@ -1,6 +1,6 @@
 """The lock recipe on etcd, without any library: a key that is created only if it is not there, tied to a lease.
 
-    picklock run --program 'python3 examples/adapters/etcd_lock.py' --topology etcd:3 --set ttl=2s --scenario pause
+    picklock run --program 'python3 examples/adapters/etcd_lock.py' --topology real-etcd:3 --set ttl=2s --scenario pause
 
 It asks the JSON gateway, which every member has. The token is the revision at which the key was created, as etcd's own
 lock has it; until when the lease lasts is reckoned from before it was asked for, so that it is never said too late.

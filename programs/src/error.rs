@@ -1,5 +1,7 @@
 //! The errors in the spelling of a program.
 
+use picklock_stores::ServersError;
+
 /// The reason why a text names no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
@@ -28,6 +30,17 @@ pub enum ProgramError {
     /// Nobody asks an autonomous client to acquire, and to close its connections.
     #[error("an autonomous client is asked for nothing, so it cannot be warmed up: leave `warm` out")]
     Warm,
+    /// Its servers cannot be read, or a program cannot use them.
+    #[error(transparent)]
+    Servers(#[from] ServersError),
+    /// There are no real servers of its topology.
+    #[error("the topology `{0}` cannot be run on real servers: {1}")]
+    Real(String, String),
+    /// The command ends like a design on real servers.
+    #[error(
+        "the command `{0}` ends with `@real`, which is for a spelling: leave it out and ask for `--servers real`"
+    )]
+    Suffix(String),
     /// A parameter cannot have this value.
     #[error("`{name}` of a program cannot be `{value}`: it is {must}")]
     Value {

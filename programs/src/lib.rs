@@ -8,12 +8,13 @@
 //!
 //! # Where things are
 //!
-//! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`).
+//! - *The design*: `program` (command, stores, options) and `spelling` (`program{stores=5}:python3 lock.py`); `recorded` reads
+//!   those of early repro files.
 //! - *A program that is asked*: `lock` sends it requests, [`answer`] has the lines in both directions.
 //! - *An autonomous client*: `autonomous` runs it, `watch` follows the lines that it prints.
 //! - *Starts*: `beginning` (as it is, as a copy, or to be copied); `warm_up` lets a program acquire and release once in a world of its own, before it is copied; `archive` keeps what a JVM has
 //!   loaded there.
-//! - *Real servers*: [`servers`] decorates a store kind with real ones, `ensemble` has those that exist as real ones only.
+//! - *Real servers*: [`servers`] puts a design on them, `real` starts one for each member.
 //! - *The loop*: `driver` steps a program and answers it; `connections` and `network` join its sockets to the host, `within` has its connections to itself;
 //!   `event` is what the world hands to it.
 //! - *Commands*: `wrapper` and `shim` recognise shell scripts and version managers that start the real program; `sources` has the directories of
@@ -33,13 +34,14 @@ mod beginning;
 mod cache;
 mod connections;
 mod driver;
-mod ensemble;
 mod error;
 mod event;
 mod lock;
 mod losses;
 mod network;
 mod program;
+mod real;
+mod recorded;
 pub mod servers;
 mod shim;
 mod sources;
@@ -50,9 +52,9 @@ mod within;
 mod wrapper;
 
 pub use driver::start_anew;
-pub use ensemble::Ensemble;
 pub use error::ProgramError;
 pub use picklock_supervisor::{Instruction, ready};
 pub use program::Program;
+pub use recorded::recorded;
 pub use sources::show_sources;
 pub use wrapper::is_shell_script;

@@ -8,17 +8,17 @@ use picklock_model::time::nanos;
 use picklock_sim::design::{Condition, Conditions, Context, Design, Part, Topology};
 use picklock_sim::lock::{Belief, Client};
 use picklock_sim::store::{Store, StoreAddress};
-use picklock_stores::KINDS;
+use picklock_stores::{Servers, ServersError};
 use picklock_supervisor::{ClockReads, Instruction, Setup, instructions};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::archive;
 use crate::autonomous::AutonomousProgram;
 use crate::beginning::{Beginning, Warm};
-use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
 use crate::lock::ProgramLock;
 use crate::network;
+use crate::real::{SUFFIX, real_store};
 use crate::shim;
 use crate::warm_up::WarmUp;
 
@@ -41,14 +41,8 @@ pub struct Program {
     pub name: Option<String>,
     /// The command line, as a shell splits it; no shell runs it.
     pub command: String,
-    /// How many independent stores it is given.
-    pub stores: u32,
-    /// True if each store has replicas, and Sentinels that promote one of them.
-    pub sentinel: bool,
-    /// The kind of its simulated store, if it is not Redis.
-    pub kind: Option<&'static str>,
-    /// The store of several real servers that it is given instead of a Redis, if it is.
-    pub ensemble: Option<Ensemble>,
+    /// Its servers: which stores it is given, and whether they are simulated.
+    pub servers: Servers,
     /// How its client takes the `until_ms` of a grant.
     pub belief: Belief,
     /// The single conditions that it claims to survive.
@@ -65,11 +59,6 @@ pub struct Program {
     pub warm: bool,
 }
 
-/// The names of the kinds of stores that are simulated, but for the first, which a program is given unless it names another.
-pub(crate) fn simulated_kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().skip(1).filter(|kind| kind.stores.is_some()).map(|kind| kind.name)
-}
-
 impl Program {
     /// A program on one Redis store, whose holders believe until they release.
     #[must_use]
@@ -77,10 +66,7 @@ impl Program {
         Program {
             name: None,
             command: command.into(),
-            stores: 1,
-            sentinel: false,
-            kind: None,
-            ensemble: None,
+            servers: Servers::default(),
             belief: Belief::Naive,
             survives: Conditions::NONE,
             fenced: false,
@@ -91,31 +77,29 @@ impl Program {
         }
     }
 
-    /// The same on so many independent Redis stores.
+    /// The same on the given number of independent Redis stores.
+    ///
+    /// # Panics
+    /// When the number is 0 or above that of the topology `redlock:N`.
     #[must_use]
-    pub fn on_redis(mut self, stores: u32) -> Program {
-        self.stores = stores;
-        self
+    pub fn on_redis(self, stores: u32) -> Program {
+        let servers = independent(stores).unwrap_or_else(|error| panic!("{error}"));
+        self.on(servers)
     }
 
     /// The same on a Redis primary with replicas, watched by Sentinels.
+    ///
+    /// # Panics
+    /// Never: the topology is declared.
     #[must_use]
-    pub fn with_sentinels(mut self) -> Program {
-        self.sentinel = true;
-        self
+    pub fn with_sentinels(self) -> Program {
+        self.on("sentinel".parse().expect("the topology is declared"))
     }
 
-    /// The same on one simulated store of the kind of this name. A name that there is not leaves it on Redis.
+    /// The same on these servers: `program("python3 lock.py").on("etcd:3".parse()?)`.
     #[must_use]
-    pub fn on_kind(mut self, name: &str) -> Program {
-        self.kind = simulated_kinds().find(|known| *known == name);
-        self
-    }
-
-    /// The same on servers that agree among themselves, each a real process in virtual time.
-    #[must_use]
-    pub fn on(mut self, ensemble: Ensemble) -> Program {
-        self.ensemble = Some(ensemble);
+    pub fn on(mut self, servers: Servers) -> Program {
+        self.servers = servers;
         self
     }
 
@@ -164,7 +148,7 @@ impl Program {
     /// The design that runs it.
     ///
     /// # Errors
-    /// When the command is empty or its quotes are not closed.
+    /// When the command is empty, its quotes are not closed, or it cannot use its servers.
     pub fn design(&self) -> Result<Design, ProgramError> {
         let mut words =
             shlex::split(&self.command).ok_or_else(|| ProgramError::Quotes(self.command.clone()))?;
@@ -179,7 +163,10 @@ impl Program {
         if self.autonomous && self.warm {
             return Err(ProgramError::Warm);
         }
-        let (topology, store) = self.stores();
+        if self.command.ends_with(SUFFIX) {
+            return Err(ProgramError::Suffix(self.command.clone()));
+        }
+        let (topology, store) = self.stores()?;
         let (program, parts, spec) = (self.clone(), parts(&words), Arc::clone(&store.spec));
         let world = store.clone();
         let client = move |context: Context| {
@@ -227,18 +214,13 @@ impl Program {
     }
 
     /// Its stores, and how many.
-    pub(crate) fn stores(&self) -> (Topology, Store) {
-        match self.ensemble {
-            Some(ensemble) => ensemble.store(),
-            None => {
-                let named = KINDS.iter().find(|kind| Some(kind.name) == self.kind);
-                let stores = named.unwrap_or(&KINDS[0]).stores;
-                let stores = stores
-                    .expect("only a simulated kind is chosen by its name, and the first one is simulated");
-                // A client that was given an address asks nobody for another.
-                (Topology { stores: self.stores, replicated: self.sentinel }, stores(!self.sentinel))
-            }
+    pub(crate) fn stores(&self) -> Result<(Topology, Store), ProgramError> {
+        let (topology, store) = self.servers.for_programs()?;
+        if !self.servers.are_real() {
+            return Ok((topology, store));
         }
+        let real = real_store(topology, store);
+        real.map(|store| (topology, store)).map_err(|why| ProgramError::Real(self.servers.topology(), why))
     }
 
     /// The instructions by which it may see the machine, in the code that it loads.
@@ -250,7 +232,8 @@ impl Program {
         }
         let mut setup = Setup::new(words, "client-1", std::net::Ipv4Addr::new(10, 0, 0, 1), 0);
         let mut usual = vec![("PICKLOCK_TTL_MS", "1000".to_owned())];
-        usual.extend(self.stores().1.spec.environment(&[StoreAddress::Host("node-1".to_owned())]));
+        let (_, Store { spec, .. }) = self.servers.for_programs().unwrap_or_else(|error| panic!("{error}"));
+        usual.extend(spec.environment(&[StoreAddress::Host("node-1".to_owned())]));
         setup.env = usual.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         instructions::of(&setup)
     }
@@ -268,6 +251,14 @@ impl Program {
     }
 }
 
+/// The given number of independent Redis servers; a single one has a topology of its own.
+pub(crate) fn independent(stores: u32) -> Result<Servers, ServersError> {
+    if stores == 1 { Ok(Servers::default()) } else { format!("{INDEPENDENT}{stores}").parse() }
+}
+
+/// The topology of independent servers, before its number.
+pub(crate) const INDEPENDENT: &str = "redlock:";
+
 /// The files that a command names: its program, and those of its arguments that are files.
 fn parts(words: &[String]) -> Vec<Part> {
     let found = |(at, word): (usize, &String)| {
@@ -280,7 +271,7 @@ fn parts(words: &[String]) -> Vec<Part> {
 
 impl From<Program> for Design {
     /// # Panics
-    /// When the command is empty or its quotes are not closed; [`Program::design`] says so instead.
+    /// Where [`Program::design`] returns an error.
     fn from(program: Program) -> Design {
         program.design().unwrap_or_else(|error| panic!("{error}"))
     }

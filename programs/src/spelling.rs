@@ -6,15 +6,11 @@ use std::str::FromStr;
 use picklock_model::text::nearest;
 use picklock_sim::design::{Condition, Conditions};
 use picklock_sim::lock::Belief;
-use picklock_sim::store::StoreKind;
-use picklock_stores::KINDS;
+use picklock_stores::{Runs, Servers};
 
-use crate::ensemble::Ensemble;
 use crate::error::ProgramError;
-use crate::program::{Program, simulated_kinds};
-
-/// The most stores that a program is given.
-const STORES_MAX: u32 = 16;
+use crate::program::{INDEPENDENT, Program, independent};
+use crate::real::SUFFIX;
 
 const PARAMS: [&str; 10] = [
     "name",
@@ -48,9 +44,6 @@ impl Program {
             "no" => Ok(false),
             _ => Err(wrong(name, "`yes` or `no`")),
         };
-        if name == "topology" {
-            self.kind = simulated_kinds().find(|kind| *kind == value);
-        }
         match name {
             "name" => {
                 let name = Some(value).filter(|name| !name.is_empty() && !name.contains(['{', '}', ',']));
@@ -58,39 +51,14 @@ impl Program {
                     Some(name.ok_or_else(|| wrong("name", "a text without `{`, `}` and `,`"))?.to_owned());
             }
             "stores" => {
-                let stores = value.parse().ok().filter(|stores| (1..=STORES_MAX).contains(stores));
-                self.stores =
-                    stores.ok_or_else(|| wrong("stores", &format!("a number from 1 to {STORES_MAX}")))?;
+                let stores = value.parse().map_err(|_| wrong("stores", "a number from 1 up"))?;
+                self.servers = independent(stores)?;
             }
-            "topology" => match value.split_once(':').unwrap_or((value, "")) {
-                (_, "") if self.kind.is_some() => {
-                    (self.stores, self.sentinel, self.ensemble) = (1, false, None);
-                }
-                ("single", "") => (self.stores, self.sentinel, self.ensemble) = (1, false, None),
-                ("sentinel" | "replicated", "") => {
-                    (self.stores, self.sentinel, self.ensemble) = (1, true, None);
-                }
-                ("redlock", stores) if !stores.is_empty() => {
-                    let must = || format!("`redlock:N` with N from 1 to {STORES_MAX}");
-                    self.set("stores", stores).map_err(|_| wrong("topology", &must()))?;
-                    (self.sentinel, self.ensemble) = (false, None);
-                }
-                (name, members) if Ensemble::kind(name).is_some() => {
-                    let must = || format!("{} with N from 1 to 7", Ensemble::forms());
-                    let ensemble = Ensemble::read(name, members);
-                    let ensemble = ensemble.ok_or_else(|| wrong("topology", &must()))?;
-                    (self.stores, self.sentinel, self.ensemble) = (1, false, Some(ensemble));
-                }
-                _ => {
-                    let must = format!(
-                        "`single`, `sentinel`, `replicated`, `redlock:N`, {}, {}{}",
-                        kinds(),
-                        Ensemble::forms(),
-                        closed(value)
-                    );
-                    return Err(wrong("topology", &must));
-                }
-            },
+            "topology" => {
+                let servers: Servers = value.parse()?;
+                servers.for_programs()?;
+                self.servers = servers;
+            }
             "belief" => {
                 self.belief = match value {
                     "naive" => Belief::Naive,
@@ -128,36 +96,21 @@ impl Program {
     }
 }
 
-/// The simulated kinds besides the first, for messages, in backquotes.
-fn kinds() -> String {
-    let names: Vec<String> = simulated_kinds().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
-}
-
-/// A further sentence for a kind of store that programs cannot use; empty for any other name.
-fn closed(topology: &str) -> String {
-    let name = topology.split(':').next().unwrap_or_default();
-    let is_it = |kind: &&&StoreKind| kind.name == name && kind.stores.is_none() && kind.ensemble.is_none();
-    KINDS.iter().find(is_it).map_or_else(String::new, |kind| {
-        format!(
-            "; {} is simulated for built-in designs and for `picklock serve` alone: a program cannot use it yet",
-            kind.name
-        )
-    })
-}
-
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut params = Vec::new();
         params.extend(self.name.as_ref().map(|name| format!("name={name}")));
-        if self.stores != 1 {
-            params.push(format!("stores={}", self.stores));
+        let servers = match self.servers.are_real() {
+            // The suffix says it.
+            true => self.servers.topology(),
+            false => self.servers.to_string(),
+        };
+        match servers.strip_prefix(INDEPENDENT) {
+            Some("1") => {}
+            Some(stores) => params.push(format!("stores={stores}")),
+            None if servers == Servers::default().topology() => {}
+            None => params.push(format!("topology={servers}")),
         }
-        if self.sentinel {
-            params.push("topology=sentinel".to_owned());
-        }
-        params.extend(self.kind.map(|kind| format!("topology={kind}")));
-        params.extend(self.ensemble.map(|ensemble| format!("topology={ensemble}")));
         match self.belief {
             Belief::Honest => params.push("belief=honest".to_owned()),
             Belief::Trusting => params.push("belief=trusting".to_owned()),
@@ -180,7 +133,7 @@ impl fmt::Display for Program {
         if !params.is_empty() {
             write!(f, "{{{}}}", params.join(","))?;
         }
-        write!(f, ":{}", self.command)
+        write!(f, ":{}{}", self.command, if self.servers.are_real() { SUFFIX } else { "" })
     }
 }
 
@@ -188,6 +141,10 @@ impl FromStr for Program {
     type Err = ProgramError;
 
     fn from_str(text: &str) -> Result<Program, ProgramError> {
+        let (text, is_real) = match text.strip_suffix(SUFFIX) {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
         let rest = text.strip_prefix("program").ok_or(ProgramError::NoCommand)?;
         let (params, command) = match rest.strip_prefix('{') {
             Some(rest) => rest.split_once("}:").ok_or(ProgramError::NoCommand)?,
@@ -197,6 +154,9 @@ impl FromStr for Program {
         for param in params.split(',').filter(|param| !param.is_empty()) {
             let (name, value) = param.split_once('=').unwrap_or((param, ""));
             program.set(name.trim(), value.trim())?;
+        }
+        if is_real {
+            program.servers = program.servers.run_as(Runs::Real)?;
         }
         program.design().map(|_| program)
     }
@@ -210,10 +170,15 @@ mod tests {
     fn a_spelling_is_read_as_it_is_written() {
         for text in [
             "program:python3 lock.py",
+            "program:python3 lock.py@real",
             "program{stores=3,belief=honest,fenced=yes}:./lock --fast",
-            "program{topology=etcd:3,fenced=yes}:python3 lock.py",
-            "program{topology=postgres,renew=yes}:python3 lock.py",
-            "program{topology=zookeeper:1}:python3 lock.py",
+            "program{stores=3}:./lock@real",
+            "program{topology=simulated-etcd:3,fenced=yes}:python3 lock.py",
+            "program{topology=etcd:3,fenced=yes}:python3 lock.py@real",
+            "program{topology=simulated-postgres,renew=yes}:python3 lock.py",
+            "program{topology=postgres-standby}:python3 lock.py@real",
+            "program{topology=redis-cluster:3}:python3 lock.py",
+            "program{topology=zookeeper:1}:python3 lock.py@real",
             "program{name=Redisson 4.7.0 RLock,fenced=yes}:java Lock",
             "program{topology=sentinel,renew=yes,clock-points=yes}:python3 'my lock.py' {a,b}",
             "program{belief=honest,autonomous=yes}:./client",
@@ -224,10 +189,32 @@ mod tests {
             assert_eq!(program.to_string(), text);
             assert_eq!(&*program.design().unwrap().name, text);
         }
-        let redlock: Program = "program{topology=redlock:5}:x".parse().unwrap();
-        assert_eq!(redlock.to_string(), "program{stores=5}:x");
-        let cluster: Program = "program{topology=cluster:3}:x".parse().unwrap();
-        assert_eq!(cluster.to_string(), "program{topology=redis-cluster:3}:x");
+    }
+
+    #[test]
+    fn every_other_spelling_is_written_in_one_way() {
+        for (text, written) in [
+            ("program{topology=redlock:5}:x", "program{stores=5}:x"),
+            ("program{topology=redlock:1}:x", "program:x"),
+            ("program{topology=real-redlock:1}:x", "program:x@real"),
+            ("program{topology=single}:x", "program:x"),
+            ("program{topology=simulated-single}:x", "program:x"),
+            ("program{topology=real-sentinel}:x", "program{topology=sentinel}:x@real"),
+            ("program{topology=cluster:3}:x", "program{topology=redis-cluster:3}:x"),
+            ("program{topology=etcd:3}:x", "program{topology=simulated-etcd:3}:x"),
+            ("program{topology=real-etcd:3}:x", "program{topology=etcd:3}:x@real"),
+            ("program{topology=real-etcd:3}:x@real", "program{topology=etcd:3}:x@real"),
+            ("program{topology=postgres}:x", "program{topology=simulated-postgres}:x"),
+        ] {
+            let program: Program = text.parse().unwrap();
+            assert_eq!(program.to_string(), written);
+            assert_eq!(
+                program.design().unwrap().store.unwrap().is_real(),
+                written.ends_with("@real"),
+                "{text}"
+            );
+            assert_eq!(written.parse::<Program>().unwrap().to_string(), written);
+        }
     }
 
     #[test]
@@ -236,20 +223,26 @@ mod tests {
         assert!(error("program:").contains("there is no command"));
         assert!(error("program{stores=3}").contains("after a colon"));
         let consul = error("program{topology=consul}:x");
+        assert!(consul.contains("is for `picklock serve` alone: serve it with"), "{consul}");
         assert!(
-            consul.contains("consul is simulated for built-in designs and for `picklock serve`"),
-            "{consul}"
+            error("program{topology=kubernetes:3}:x").contains("`picklock serve --topology kubernetes:N`")
         );
-        assert!(error("program{topology=kubernetes:3}:x").contains("kubernetes is simulated for"));
-        assert!(!error("program{topology=mysql}:x").contains("simulated for"));
+        assert!(error("program{topology=replicated}:x").contains("use `sentinel`"));
+        let mysql = error("program{topology=mysql}:x");
+        assert!(mysql.contains("there is no topology `mysql`; there are single, sentinel,"), "{mysql}");
         assert!(error("program:python3 'x").contains("not closed"));
         assert!(error("program{store=3}:x").contains("did you mean `stores`"));
         assert!(error("program{survives=minority}:x").contains("`minority-down`"));
         assert!(error("program{name=}:x").contains("a text without"));
-        assert!(error("program{stores=0}:x").contains("from 1 to 16"));
-        assert!(error("program{topology=ring}:x").contains("`redlock:N`"));
+        assert!(error("program{stores=0}:x").contains("from 1 to 99"));
+        assert!(error("program{stores=many}:x").contains("a number from 1 up"));
         assert!(error("program{topology=etcd:0}:x").contains("N from 1 to 7"));
+        assert!(error("program{topology=sentinel:3}:x").contains("`sentinel` without a number"));
         assert!(error("program{renew=yes,autonomous=yes}:x").contains("leave `renew` out"));
         assert!(error("program{warm=yes,autonomous=yes}:x").contains("leave `warm` out"));
+        let both = error("program{topology=simulated-etcd:3}:x@real");
+        assert!(both.contains("`simulated-etcd:3` names simulated servers, and real servers"), "{both}");
+        let suffix = Program::new("x@real").design().unwrap_err().to_string();
+        assert!(suffix.contains("--servers real"), "{suffix}");
     }
 }

@@ -180,7 +180,7 @@ for line in sys.stdin:
         let program = Program::new(command).warm();
         let settings = WarmUp {
             topology: Topology::default(),
-            store: program.stores().1,
+            store: program.stores().unwrap().1,
             ttl: Duration::from_secs(5),
             settings: Arc::default(),
         };

@@ -16,7 +16,8 @@ use super::choose::Chosen;
 use super::exit::Failure;
 use super::results_dir::{Live, Run};
 use super::selection::Selection;
-use super::{choose, format, invocation, progress, screen};
+use super::unmodelled::First;
+use super::{choose, format, invocation, progress, screen, unmodelled};
 
 /// Enough to find every violation that the expectation file asks for, in about a minute on two cores.
 const SEEDS: Range<u64> = 0..100;
@@ -35,6 +36,13 @@ pub(crate) fn of(selection: &Selection, chosen: Chosen) -> Campaign<'_> {
         command: invocation::command(&invocation::deciding()),
         ..Campaign::new(chosen.designs, chosen.scenarios, seeds(selection))
     }
+}
+
+/// Puts programs on real servers that send statements which the simulated ones do not model.
+pub(crate) fn settle(selection: &Selection, chosen: &mut Chosen) -> Result<(), Failure> {
+    let Chosen { designs, scenarios, open, .. } = chosen;
+    let (seed, engine) = (seeds(selection).start, selection.engine);
+    unmodelled::put_on_real_servers(designs, open, &First { scenarios, seed, engine })
 }
 
 /// A budget alone means as many seeds as it has room for.

@@ -12,6 +12,7 @@ use picklock_scenarios::scenario::{Scenario, is_up_to_the_client, set_each};
 use picklock_scenarios::suite;
 use picklock_sim::design::{Design, SpellingError};
 use picklock_sim::param::Value;
+use picklock_stores::Runs;
 
 use super::exit::Failure;
 
@@ -22,12 +23,17 @@ pub(crate) fn defaults() -> Vec<Design> {
 
 /// The designs asked for; all if none is named.
 pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
+    designs_on(named, None)
+}
+
+/// The designs asked for on the servers asked for; all that have such servers if none is named.
+pub(crate) fn designs_on(named: &[String], runs: Option<Runs>) -> Result<Vec<Design>, Failure> {
     if named.is_empty() {
-        return Ok(defaults());
+        return Ok(defaults().into_iter().filter_map(|design| on(design, runs).ok()).collect());
     }
     let mut designs: Vec<Design> = Vec::new();
     for name in named.iter().flat_map(|list| split(list)) {
-        let design = design(name)?;
+        let design = design_on(name, runs)?;
         if designs.iter().all(|chosen| chosen.name != design.name) {
             designs.push(design);
         }
@@ -37,12 +43,29 @@ pub(crate) fn designs(named: &[String]) -> Result<Vec<Design>, Failure> {
 
 /// The design of a spelling.
 pub(crate) fn design(name: &str) -> Result<Design, Failure> {
-    if let Some(simulated) = name.strip_suffix(servers::SUFFIX) {
-        return real(design(simulated)?);
-    }
+    design_on(name, None)
+}
+
+/// The design of a spelling on the servers asked for.
+fn design_on(name: &str, runs: Option<Runs>) -> Result<Design, Failure> {
     if Program::is_one(name) {
-        return name.parse::<Program>().and_then(|program| program.design()).map_err(Failure::input);
+        let mut program: Program = name.parse().map_err(Failure::input)?;
+        if let Some(runs) = runs {
+            program.servers = program.servers.run_as(runs).map_err(Failure::input)?;
+        }
+        return program.design().map_err(Failure::input);
     }
+    match name.strip_suffix(servers::SUFFIX) {
+        Some(_) if runs == Some(Runs::Simulated) => Err(Failure::Input(format!(
+            "`{name}` names real servers, and `--servers simulated` is asked for as well: leave one of the two out"
+        ))),
+        Some(simulated) => real(own(simulated)?),
+        None => on(own(name)?, runs),
+    }
+}
+
+/// A design that comes with picklock, on simulated servers.
+fn own(name: &str) -> Result<Design, Failure> {
     picklock_impls::design(name).map_err(|error| match &error {
         SpellingError::Unknown { name, .. } => unknown(name, &error),
         _ => Failure::input(error),
@@ -61,11 +84,21 @@ fn unknown(name: &str, error: &SpellingError) -> Failure {
     })
 }
 
+/// A design on simulated servers, on the servers asked for.
+fn on(design: Design, runs: Option<Runs>) -> Result<Design, Failure> {
+    if runs == Some(Runs::Real) { real(design) } else { Ok(design) }
+}
+
 /// The design on real servers instead of simulated ones.
 pub(crate) fn real(design: Design) -> Result<Design, Failure> {
     let name = Arc::clone(&design.name);
     servers::on_real_servers(design)
         .map_err(|why| Failure::Input(format!("`{name}` cannot be run on real servers: {why}")))
+}
+
+/// The programs among these lists of designs.
+pub(crate) fn programs(named: &[String]) -> impl Iterator<Item = &str> {
+    named.iter().flat_map(|list| split(list)).filter(|name| Program::is_one(name))
 }
 
 /// Splits a list at the commas that are not inside braces. A program is no list: its command may hold commas.
@@ -92,6 +125,8 @@ pub(crate) struct Chosen {
     pub(crate) scenarios: Vec<Scenario>,
     /// The suite that they are chosen from, as it is.
     pub(crate) suite: Vec<Scenario>,
+    /// The programs among the designs whose servers the user did not name.
+    pub(crate) open: Vec<String>,
 }
 
 /// Scenarios by name, of a directory or of the built-in suite, with what is set from outside; all of them if none is named.

@@ -43,7 +43,9 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     // A page shows each failure; the other formats show none.
     let has_page = selection.out.is_some() || formats.iter().any(|format| format.name == "html");
     let reported = if has_page { Reported::All } else { Reported::Nothing };
-    let campaign = Campaign { reported, ..campaign::of(selection, selection.chosen()?) };
+    let mut chosen = selection.chosen()?;
+    campaign::settle(selection, &mut chosen)?;
+    let campaign = Campaign { reported, ..campaign::of(selection, chosen) };
     let Some(out) = selection.out.as_deref() else {
         return make(args, &campaign, &formats, baseline, None).map(|(exit, _)| exit);
     };

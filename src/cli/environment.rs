@@ -28,17 +28,14 @@ pub(crate) fn check() -> Result<Exit, Failure> {
 /// A real server: its name, what is installed of it, and what asks for it.
 fn server_line(kind: &StoreKind, real: &Installed, columns: usize) -> String {
     let (name, installed) = (real.program, servers::version(kind.name));
-    let option = match kind.stores {
-        Some(_) => "--servers real".to_owned(),
-        None => format!("--topology {}:N", kind.name),
-    };
     let (word, seen) = match &installed {
         Some(version) => ("yes", version.as_str()),
         None => ("no", "not found"),
     };
     let mut text = paragraph(&format!("{}{name}: {seen}", left(word, 5)), 0, columns);
     if installed.is_none() {
-        text.push_str(&paragraph(&format!("lost: `{option}`; install it"), 5, columns));
+        let lost = format!("lost: `--servers real` on {}; install the package {}", kind.name, real.package);
+        text.push_str(&paragraph(&lost, 5, columns));
     }
     text
 }

@@ -23,7 +23,8 @@ use picklock_sim::engine::Engine;
 use super::args::{ColourOptions, HOW_MANY, REPORT, SITES, WHAT, budget, jobs, seeds};
 use super::exit::{Exit, Failure};
 use super::programs::Programs;
-use super::{choose, format, progress, screen};
+use super::unmodelled::First;
+use super::{choose, format, progress, screen, unmodelled};
 
 #[derive(Args)]
 #[command(after_help = epilogue(), mut_arg("clock_points", |arg| arg.hide(true)))]
@@ -111,8 +112,11 @@ pub(crate) fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     })?;
     let scenario = scenario(args)?;
     let kept = kept(args, &scenario)?;
-    let designs = args.programs.explored_and(&args.design)?;
+    let mut designs = args.programs.explored_and(&args.design)?;
     choose::fit_autonomous(&designs, &args.set)?;
+    let (open, scenarios) = (args.programs.open(&args.design, true), std::slice::from_ref(&scenario));
+    let first = First { scenarios, seed: args.seeds.start, engine: Engine::Event };
+    unmodelled::put_on_real_servers(&mut designs, &open, &first)?;
     if !args.place.is_empty() {
         let [design] = designs.as_slice() else {
             return Err(Failure::Input("--place shows one run: name one design with --design".to_owned()));

@@ -29,6 +29,7 @@ mod screen;
 mod selection;
 mod serve;
 mod shards;
+mod unmodelled;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use picklock_programs::{Program, is_shell_script};
 use picklock_sim::design::Design;
-use picklock_stores::KINDS;
+use picklock_stores::{KINDS, Runs, listed};
 
-use super::choose;
 use super::exit::Failure;
+use super::{choose, unmodelled};
 
 /// Programs to be tested, and on what.
 #[derive(Args)]
@@ -41,9 +41,9 @@ pub(crate) struct Programs {
     /// `frees KEY`
     #[arg(long, alias = "worker", conflicts_with_all = ["renew", "warm"])]
     autonomous: bool,
-    /// The servers: simulated, or the real ones in virtual time (redis-server must be installed)
-    #[arg(long, value_name = "simulated|real", default_value = "simulated", value_parser = ["simulated", "real"], hide_possible_values = true)]
-    servers: String,
+    /// The servers of programs and designs: simulated (the default), or the real ones in virtual time, which must be installed
+    #[arg(long, value_name = "simulated|real")]
+    servers: Option<Runs>,
     /// Inject faults also at each clock read and send of a program (slower)
     #[arg(long, alias = "looks")]
     clock_points: bool,
@@ -79,14 +79,7 @@ impl Start {
 
 /// The help of `--topology`.
 fn topologies() -> String {
-    let ensembles =
-        KINDS.iter().filter(|kind| kind.ensemble.is_some()).map(|kind| format!("{}:N", kind.name));
-    let ensembles = ensembles.collect::<Vec<_>>().join(" and ");
-    let simulated = KINDS.iter().skip(1).filter(|kind| kind.stores.is_some()).map(|kind| kind.name);
-    let simulated = simulated.collect::<Vec<_>>().join(", ");
-    format!(
-        "single, sentinel (a primary, replicas and three Sentinels), redlock:N, {simulated}, or {ensembles} (N members or shards; real ones where there is a real server, unless `simulated-` stands before the name; cluster:N is short for redis-cluster:N)"
-    )
+    format!("The servers that the programs use: {} (see docs/guide/topologies.md)", listed(KINDS))
 }
 
 impl Programs {
@@ -102,22 +95,12 @@ impl Programs {
 
     fn designs(&self, named: &[String], clock_points: bool) -> Result<Vec<Design>, Failure> {
         self.start.apply();
-        let designs = self.simulated(named, clock_points)?;
-        if self.servers != "real" {
-            return Ok(designs);
-        }
-        // Of all designs, those that have real servers.
-        let chosen = !named.is_empty() || self.any();
-        let real = designs.into_iter().map(choose::real).filter(|design| chosen || design.is_ok());
-        real.collect()
-    }
-
-    fn simulated(&self, named: &[String], clock_points: bool) -> Result<Vec<Design>, Failure> {
         if self.program.is_empty() {
             self.refuse_alone()?;
-            return choose::designs(named);
+            return choose::designs_on(named, self.servers);
         }
-        let mut designs = if named.is_empty() { Vec::new() } else { choose::designs(named)? };
+        let mut designs =
+            if named.is_empty() { Vec::new() } else { choose::designs_on(named, self.servers)? };
         for command in &self.program {
             let design = self.one(command, clock_points)?;
             if designs.iter().all(|chosen| chosen.name != design.name) {
@@ -125,6 +108,19 @@ impl Programs {
             }
         }
         Ok(designs)
+    }
+
+    /// The programs whose servers the user did not name, by the names of their designs; with `explored` those of
+    /// [`explored_and`](Programs::explored_and).
+    pub(crate) fn open(&self, named: &[String], explored: bool) -> Vec<String> {
+        if self.servers.is_some() {
+            return Vec::new();
+        }
+        let clock_points = self.clock_points || explored;
+        let spelled = choose::programs(named).map(str::to_owned);
+        let given = self.program.iter().filter_map(|command| self.program(command, clock_points).ok());
+        let given = given.filter(|program| program.servers.are_unnamed()).map(|program| program.to_string());
+        unmodelled::open(spelled).into_iter().chain(given).collect()
     }
 
     /// Refuses what is said of programs where none is given, and names what says the same of a design.
@@ -152,7 +148,7 @@ impl Programs {
         }
     }
 
-    fn one(&self, command: &str, clock_points: bool) -> Result<Design, Failure> {
+    fn program(&self, command: &str, clock_points: bool) -> Result<Program, Failure> {
         let mut program = Program::new(command);
         let stores = self.stores.map(|stores| stores.to_string());
         let given = [
@@ -166,12 +162,19 @@ impl Programs {
                 program.set(name, value).map_err(Failure::input)?;
             }
         }
+        if let Some(runs) = self.servers {
+            program.servers = program.servers.run_as(runs).map_err(Failure::input)?;
+        }
         program.fenced |= self.fenced;
         program.renews |= self.renew;
         program.autonomous |= self.autonomous;
         program.clock_points |= clock_points;
         program.warm |= self.warm;
-        let design = program.design().map_err(Failure::input)?;
+        Ok(program)
+    }
+
+    fn one(&self, command: &str, clock_points: bool) -> Result<Design, Failure> {
+        let design = self.program(command, clock_points)?.design().map_err(Failure::input)?;
         if let Some(script) = design.parts.first().filter(|part| is_shell_script(Path::new(&part.file))) {
             // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(

@@ -28,7 +28,8 @@ use picklock_sim::engine::Engine;
 use super::args::{CONFIRMING, ColourOptions, REPORT, SHRINK_BUDGET, WHAT, engine, time};
 use super::exit::{Exit, Failure};
 use super::programs::Start;
-use super::{campaign, choose, format, screen};
+use super::unmodelled::First;
+use super::{campaign, choose, format, screen, unmodelled};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -137,15 +138,18 @@ fn from_seed(args: &ReplayArgs, design: &str, scenario: &str, seed: &str) -> Res
     let mut scenarios = [choose::named(&choose::suite(args.suite.as_deref())?, scenario)?];
     set_each(&mut scenarios, &args.set).map_err(Failure::input)?;
     let [scenario] = scenarios;
-    let chosen = choose::design(design)?;
+    let mut chosen = choose::design(design)?;
     choose::fit_autonomous(std::slice::from_ref(&chosen), &args.set)?;
+    let engine = args.engine.unwrap_or_default();
+    let first = First { scenarios: std::slice::from_ref(&scenario), seed, engine };
+    let open = unmodelled::open([design.to_owned()]);
+    unmodelled::put_on_real_servers(std::slice::from_mut(&mut chosen), &open, &first)?;
     let mut remarks = choose::overruled(std::slice::from_ref(&chosen), &args.set);
     remarks.extend(choose::capped(std::slice::from_ref(&chosen), std::slice::from_ref(&scenario)));
     let name = quoted(&chosen.name);
     let design = scenario.adapt(&chosen).map_err(|why| {
         Failure::Input(format!("scenario `{}` does not apply to design `{design}`: {why}", scenario.name()))
     })?;
-    let engine = args.engine.unwrap_or_default();
     let Drawn { plan, lacking, unhit } =
         check::draw(&design, &scenario, Seed(seed)).map_err(Failure::from)?;
     let run = check::check(options(args, engine), &design, plan).map_err(Failure::from)?;
@@ -261,7 +265,8 @@ fn from_repro(args: &ReplayArgs, file: &Path) -> Result<Replayed, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| input(&format!("cannot be read: {error}")))?;
     let mut repro = ReproFile::from_text(&text).map_err(|error| input(&error))?;
     faults::rename(&mut repro.plan);
-    let mut design = choose::design(&repro.design).map_err(|error| input(&error))?;
+    let named = picklock_programs::recorded(&repro.design, repro.repro);
+    let mut design = choose::design(&named).map_err(|error| input(&error))?;
     design.topology.replicated |= repro.replicated;
     design.admits(&repro.plan).map_err(|error| input(&ReproError::Plan(error)))?;
     let recorded: Engine = repro.engine.parse().map_err(|error: String| input(&error))?;

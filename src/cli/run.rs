@@ -124,7 +124,10 @@ pub(crate) fn finish(args: &RunArgs, command: String, source: Source) -> Result<
     let selection = &args.selection;
     let formats = campaign::formats(selection, picklock_reports::ALL)?;
     let expectations = expectations(args)?;
-    let chosen = selection.chosen()?;
+    let mut chosen = selection.chosen()?;
+    if matches!(source, Source::Here(_)) {
+        campaign::settle(selection, &mut chosen)?;
+    }
     let allowed_violations = allowed_violations(args, &chosen)?;
     let mut campaign = Campaign { command: command.clone(), ..campaign::of(selection, chosen) };
     let expectations = match &allowed_violations {

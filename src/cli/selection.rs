@@ -72,6 +72,7 @@ impl Selection {
             // If standard error is closed, the note is lost and the runs go on.
             let _ = writeln!(io::stderr().lock(), "picklock: note: {note}");
         }
-        Ok(Chosen { designs, scenarios, suite })
+        let open = self.programs.open(&self.design, false);
+        Ok(Chosen { designs, scenarios, suite, open })
     }
 }

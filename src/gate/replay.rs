@@ -66,7 +66,7 @@ struct Again {
 fn again(design: &Design, file: &Path) -> Result<Again, GateError> {
     let bad = |why: FileError| GateError::File { path: file.to_owned(), why };
     let repro = read(file).map_err(bad)?;
-    if *repro.design != *design.name {
+    if picklock_programs::recorded(&repro.design, repro.repro) != *design.name {
         return Err(bad(FileError::OtherDesign { kept: repro.design, given: design.name.to_string() }));
     }
     let engine: Engine = repro.engine.parse().map_err(|why| bad(FileError::Unknown(why)))?;

@@ -1,9 +1,9 @@
 //! The list of the store kinds that come with picklock: the one place beside their own folders that names them all.
 //!
 //! A store kind is what picklock knows of one product. It is a folder here with a crate of its own, and a line in [`KINDS`]. Scenarios may
-//! set the parameters of each, programs may ask for each, and the environment check looks for the real server of each.
+//! set the parameters of each, programs and `serve` take the topologies of each, and the environment check looks for the real server of each.
 //!
-//! **Entry point:** [`KINDS`].
+//! **Entry points:** [`KINDS`]; [`Servers`] reads a topology.
 //!
 //! # Where things are
 //!
@@ -36,7 +36,11 @@
 //!
 //! Clients of these stores are in `picklock_impls`, the start of real servers as processes of hosts is in `picklock_programs`.
 
+mod servers;
+
 use picklock_sim::store::{StoreKind, StoreParams};
+
+pub use servers::{Runs, Servers, ServersError, listed};
 
 /// All kinds; a program that names none gets the first.
 pub static KINDS: &[&StoreKind] = &[

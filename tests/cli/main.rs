@@ -26,3 +26,5 @@ mod reports;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
+mod topologies;

@@ -132,7 +132,7 @@ fn is_installed(server: &str) -> bool {
 
 #[test]
 fn a_story_names_the_calls_of_a_client_on_grpc() {
-    let adapter = Adapter { params: "topology=etcd:1", ..Adapter::on_redis(1, "@/go/etcd mutex") };
+    let adapter = Adapter { params: "topology=real-etcd:1", ..Adapter::on_redis(1, "@/go/etcd mutex") };
     let Some(runs) = adapter.runs("").filter(|_| is_installed("etcd")) else { return };
     let args = ["replay", &runs.spelling, "pause", "1", "--set", "ttl=2s", "--set", "clients=2"];
     let output = run_in(directory().path(), &args);
@@ -309,7 +309,7 @@ fn spring_s_lock_registry_is_as_expected() {
 #[test]
 fn curator_s_mutex_is_as_expected() {
     if is_installed("zookeeper") {
-        let (params, command) = ("topology=zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
+        let (params, command) = ("topology=real-zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
         Adapter { params, command, ttl: "ttl=4s", renews: Some("") }.is_as_expected();
     }
 }
@@ -317,7 +317,7 @@ fn curator_s_mutex_is_as_expected() {
 /// A session's number is the time at which its server started: the machine was on meanwhile.
 #[test]
 fn a_zookeeper_that_was_restarted_numbers_its_sessions_anew() {
-    let (params, command) = ("topology=zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
+    let (params, command) = ("topology=real-zookeeper:1", java!("java/zookeeper", "CuratorLocks mutex"));
     let adapter = Adapter { params, command, ttl: "ttl=4s", renews: None };
     let Some(runs) = adapter.runs("").filter(|_| is_installed("zookeeper")) else { return };
     let mut args = vec!["replay", &runs.spelling, "node-restart", "0", "--full"];
@@ -336,7 +336,7 @@ fn a_zookeeper_that_was_restarted_numbers_its_sessions_anew() {
 #[test]
 fn jetcd_s_lock_is_as_expected() {
     if is_installed("etcd") {
-        let (params, command) = ("topology=etcd:1", java!("java/etcd", "JetcdLock", ""));
+        let (params, command) = ("topology=real-etcd:1", java!("java/etcd", "JetcdLock", ""));
         Adapter { params, command, ttl: "ttl=2s", renews: None }.is_as_expected();
     }
 }
@@ -344,8 +344,13 @@ fn jetcd_s_lock_is_as_expected() {
 #[test]
 fn etcd_s_mutex_in_go_is_as_expected() {
     if is_installed("etcd") {
-        Adapter { params: "topology=etcd:1", command: "@/go/etcd mutex", ttl: "ttl=2s", renews: Some("") }
-            .is_as_expected();
+        Adapter {
+            params: "topology=real-etcd:1",
+            command: "@/go/etcd mutex",
+            ttl: "ttl=2s",
+            renews: Some(""),
+        }
+        .is_as_expected();
     }
 }
 

@@ -26,7 +26,7 @@ fn etcd_can_run() -> bool {
 
 /// The lock on so many members, with more of its parameters.
 fn on(members: u32, more: &str) -> Runs {
-    Runs { spelling: format!("program{{topology=etcd:{members}{more}}}:{ADAPTER}"), set: "ttl=2s" }
+    Runs { spelling: format!("program{{topology=real-etcd:{members}{more}}}:{ADAPTER}"), set: "ttl=2s" }
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_library_on_the_c_core_of_grpc_is_the_same_each_time() {
     }
     if etcd_can_run() {
         let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/adapters/etcd3_lock.py");
-        let spelling = format!("program{{topology=etcd:1}}:{} {adapter}", python().display());
+        let spelling = format!("program{{topology=real-etcd:1}}:{} {adapter}", python().display());
         let runs = Runs { spelling, set: "ttl=2s" };
         assert_eq!(runs.violations("calm", "2", &["clients=2"]), BTreeMap::new());
         let times = by_day_or_night(2, 20);

@@ -18,6 +18,7 @@ mod ensemble;
 mod etcd;
 mod interpreter;
 mod lines_of_code;
+mod made_up;
 #[path = "../support/nightly.rs"]
 mod nightly;
 mod records;

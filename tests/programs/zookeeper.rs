@@ -46,7 +46,8 @@ fn zookeeper_can_run() -> bool {
 /// The lock on so many members, with more of its parameters.
 fn on(members: u32, more: &str) -> Runs {
     let python = python();
-    let spelling = format!("program{{topology=zookeeper:{members}{more}}}:{} {ADAPTER}", python.display());
+    let spelling =
+        format!("program{{topology=real-zookeeper:{members}{more}}}:{} {ADAPTER}", python.display());
     Runs { spelling, set: "ttl=4s" }
 }
 

@@ -473,5 +473,5 @@ fn a_password_is_refused_for_a_postgres() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--password is for Redis"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--password is for redis"));
 }

@@ -122,8 +122,14 @@ const REDLOCK: &str = "--stores 3 --belief trusting";
 /// etcd grants no shorter lease.
 const ETCD: &str = "--topology etcd:1 --set ttl=2s";
 
+/// For clients that need a real member: the simulated one has no JSON gateway, and was not tried with jetcd.
+const REAL_ETCD: &str = "--topology real-etcd:1 --set ttl=2s";
+
 /// A session is not shorter than two ticks.
 const ZOOKEEPER: &str = "--topology zookeeper:1 --set ttl=4s";
+
+/// For clients that were not tried with the simulated member.
+const REAL_ZOOKEEPER: &str = "--topology real-zookeeper:1 --set ttl=4s";
 
 /// Every adapter, by language.
 pub(super) const ALL: &[Adapter] = &[
@@ -185,11 +191,11 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "python-etcd",
-        doc: "the lock recipe on etcd, for --topology etcd:N",
+        doc: "the lock recipe on etcd by its JSON gateway, for --topology real-etcd:N",
         file: file!("etcd_lock.py", "etcd_lock.py"),
         project: &PYTHON,
         word: "",
-        options: ETCD,
+        options: REAL_ETCD,
     },
     Adapter {
         name: "python-kazoo",
@@ -361,18 +367,18 @@ pub(super) const ALL: &[Adapter] = &[
     },
     Adapter {
         name: "java-curator",
-        doc: "Curator's mutex, semaphore, read and write lock, for --topology zookeeper:N",
+        doc: "Curator's mutex, semaphore, read and write lock, for --topology real-zookeeper:N",
         file: file!("CuratorLocks.java", "java/zookeeper/CuratorLocks.java"),
         project: &JAVA_ZOOKEEPER,
         word: "mutex",
-        options: ZOOKEEPER,
+        options: REAL_ZOOKEEPER,
     },
     Adapter {
         name: "java-jetcd",
-        doc: "jetcd's Lock with a lease, for --topology etcd:N",
+        doc: "jetcd's Lock with a lease, for --topology real-etcd:N",
         file: file!("JetcdLock.java", "java/etcd/JetcdLock.java"),
         project: &JAVA_ETCD,
         word: "",
-        options: ETCD,
+        options: REAL_ETCD,
     },
 ];

@@ -3,7 +3,6 @@
 mod fault;
 mod memory;
 mod steering;
-pub(crate) mod topology;
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::ops::Range;
@@ -15,14 +14,11 @@ use clap::Args as Arguments;
 use picklock_model::plan::{Latency, Plan, Settings, WorldSpec};
 use picklock_model::seed::Seed;
 use picklock_model::trace::{Event, HostInfo, Vocabulary, What};
-use picklock_postgres::Postgres;
-use picklock_redis::server::version::Version;
-use picklock_redis::{DOWN_AFTER, NODE_TIMEOUT, Own, PERSISTENCE, serve_in_cluster, serve_own};
 use picklock_scenarios::faults;
-use picklock_sim::live::{self, LiveCommand, ServeError};
+use picklock_sim::live::{self, LiveCommand, ServeError, Served};
 use picklock_sim::param::{Args, Param};
-use picklock_sim::store::Serve;
-use picklock_sim::store::{SimulatedStore as _, complete, setting};
+use picklock_sim::store::{Member, Process, Serve, StoreKind, StoreSpec, complete, setting};
+use picklock_stores::{KINDS, Servers, listed};
 use tokio::sync::{Notify, mpsc};
 
 use super::args::time;
@@ -30,7 +26,6 @@ use super::exit::{Exit, Failure};
 use super::interrupt::on_signal;
 use super::screen;
 use steering::Steering;
-use topology::{Kind, Server, Topology};
 
 #[derive(Arguments)]
 #[command(after_help = "\
@@ -52,10 +47,8 @@ Examples:
   picklock serve --topology postgres --port 5433 --fault 'power-loss node-1 at 20s restart 1s'
   picklock serve --topology postgres-standby --port 5433 --set fenced=yes --fault 'cut node-1 and controller-1 at 20s for 10s'")]
 pub(crate) struct ServeArgs {
-    /// single, replicated, sentinel, redlock:N, or cluster:N of Redis; or postgres, postgres-standby,
-    /// etcd:N, zookeeper:N, consul, kubernetes:N
-    #[arg(long, default_value_t = Topology::Single)]
-    pub(crate) topology: Topology,
+    #[arg(long, default_value_t = Servers::default(), value_name = "TOPOLOGY", help = topologies())]
+    pub(crate) topology: Servers,
     /// The port of the first server; the others take the next ones
     #[arg(long, default_value_t = 7001, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
@@ -71,9 +64,9 @@ pub(crate) struct ServeArgs {
     /// Take the lines that steer it from connections to this port of the loopback interface as well
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) control: Option<u16>,
-    /// The version of Redis that the nodes behave like, where versions differ: 7.0, 7.2, 7.4, 8.0, 8.4, valkey-8.1 or valkey-9.0
-    #[arg(long, default_value = "7.0", value_name = "VERSION", value_parser = version)]
-    pub(crate) version: Version,
+    /// The version that the servers behave like, where versions differ; the same as --set version=VERSION
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) version: Option<String>,
     /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -109,55 +102,41 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         return Err(Failure::Input("--down-after needs a time above 0".to_owned()));
     }
     let kind = args.topology.kind();
-    if !matches!(kind, Kind::Redis | Kind::RedisCluster) && args.password.is_some() {
-        return Err(Failure::Input(
-            "--password is for Redis: the other simulated servers take every user without one; leave it out"
-                .to_owned(),
-        ));
+    let (topology, store) = args.topology.for_serve().map_err(Failure::input)?;
+    if !kind.serving.passwords && args.password.is_some() {
+        return Err(Failure::Input(no_password(kind)));
     }
     memory::give_back();
     let mut plan = plan(args);
-    for given in &args.set {
-        set(kind.params(), given, &mut plan.world)?;
+    let defaults = args.topology.served().iter().map(|(name, value)| format!("{name}={value}"));
+    let version = args.version.iter().map(|version| format!("version={version}"));
+    for given in defaults.chain(version).chain(args.set.iter().cloned()) {
+        set(kind.serving.params, &given, &mut plan.world)?;
     }
-    let settings = complete(kind.params(), &plan.world.store, plan.world.ttl);
-    let servers = topology::servers(args.topology, &settings);
+    let settings = complete(kind.serving.params, &plan.world.store, plan.world.ttl);
+    let servers = store.spec.members(topology, &settings);
     let ports = ports(args.port, servers.len())?;
-    let names: Vec<&str> =
-        servers.iter().map(|server| server.member.name.as_str()).chain([live::CLIENTS]).collect();
+    let names: Vec<&str> = servers.iter().map(|member| member.name.as_str()).chain([live::CLIENTS]).collect();
     for fault in &args.fault {
         plan.injections.extend(faults::parse(fault, &names).map_err(Failure::input)?);
     }
     let doors: Vec<SocketAddr> = ports.iter().map(|port| SocketAddr::new(args.bind, *port)).collect();
-    let welcome = welcome(&servers, &doors);
+    let welcome = welcome(kind, &servers, &doors);
     let (commands, to_do) = mpsc::unbounded_channel();
     let ending = Arc::new(AtomicBool::new(false));
     let stop = stop_on_signal(Arc::clone(&ending))?;
     let steering = Steering::new(&names, commands.clone(), Arc::clone(&stop));
-    let served = topology::served(args.topology, servers, &doors);
-    let control = args.control.map(control).transpose()?;
-    let own = Own {
-        version: args.version,
-        salt: Some(own_number()),
-        password: args.password.clone().unwrap_or_default(),
-        ending,
-    };
     // A server that shuts down is as dead as one that was killed. If it is the only one all is over, as with a process.
-    let alone = matches!(args.topology, Topology::Single | Topology::Postgres | Topology::Consul);
-    let last = alone.then(|| Arc::clone(&stop));
-    let topology = args.topology;
+    let last = (servers.len() == 1).then(|| Arc::clone(&stop));
+    let served = served(&*store.spec, servers, &doors);
+    let control = args.control.map(control).transpose()?;
+    let process = Process { salt: own_number(), password: args.password.clone().unwrap_or_default(), ending };
+    let serving = kind.serving;
     let start: Serve = Arc::new(move |context| {
-        let (last, own, commands, host) =
-            (last.clone(), own.clone(), commands.clone(), context.member.name.clone());
+        let (last, process, commands, host) =
+            (last.clone(), process.clone(), commands.clone(), context.member.name.clone());
         Box::pin(async move {
-            match kind {
-                Kind::Redis => serve_own(context, own).await,
-                Kind::RedisCluster => serve_in_cluster(context, own).await,
-                Kind::Postgres => Postgres::default().serve(context).await,
-                Kind::Etcd => picklock_etcd::serve(context).await,
-                Kind::ZooKeeper => picklock_zookeeper::serve(context).await,
-                Kind::Consul | Kind::Kubernetes => topology::run(topology, context).await,
-            }
+            (serving.start)(context, process).await;
             match last {
                 Some(stop) => stop.notify_one(),
                 // A world that is over has no dead.
@@ -169,7 +148,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         // Whoever closed standard output does not want to know.
         let _ = screen::print(&welcome);
     };
-    let (quiet, words) = (args.quiet, kind.vocabulary());
+    let (quiet, words) = (args.quiet, store.spec.vocabulary());
     let log = Box::new(move |event: &Event, hosts: &[HostInfo]| {
         let host = &hosts[usize::from(event.host.0)];
         if !quiet && let Some(text) = log_line(event, hosts, words) {
@@ -223,22 +202,53 @@ fn plan(args: &ServeArgs) -> Plan {
             final_client: false,
             ready_order: picklock_model::plan::ReadyOrder::Woken,
             policy: picklock_model::plan::ClientPolicy::default(),
-            store: match args.topology.kind() {
-                Kind::Redis => Settings::default()
-                    .with(DOWN_AFTER, args.down_after)
-                    .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
-                Kind::RedisCluster => Settings::default()
-                    .with(NODE_TIMEOUT, args.down_after)
-                    .with(PERSISTENCE, if args.persistent { "always" } else { "none" }),
-                Kind::Postgres => Settings::default().with(picklock_postgres::DOWN_AFTER, args.down_after),
-                _ => Settings::default(),
-            },
+            store: given(args),
         },
         workload: String::new(),
         clients: Vec::new(),
         choices: Vec::new(),
         injections: Vec::new(),
     }
+}
+
+/// The parameters of the servers that have options of their own.
+fn given(args: &ServeArgs) -> Settings {
+    let mut given = Settings::default();
+    if let Some(down_after) = args.topology.kind().serving.down_after {
+        given.set(down_after, args.down_after);
+    }
+    if args.persistent
+        && let Ok((_, store)) = args.topology.for_serve()
+    {
+        store.spec.keep_everything(&mut given);
+    }
+    given
+}
+
+/// The servers with their doors, ready to be started. Others are given the doors, so that clients outside the world can
+/// go where a server sends them.
+fn served(spec: &dyn StoreSpec, servers: Vec<Member>, doors: &[SocketAddr]) -> Vec<Served> {
+    let served = servers.into_iter().zip(doors).map(|(member, door)| {
+        let port = spec.port(member.role);
+        let member = Member { door: Some((door.ip().to_string(), door.port())), ..member };
+        Served { member, door: *door, port }
+    });
+    served.collect()
+}
+
+/// The answer to `--password` for a kind whose servers ask for none.
+fn no_password(kind: &StoreKind) -> String {
+    let with: Vec<&str> = KINDS.iter().filter(|kind| kind.serving.passwords).map(|kind| kind.name).collect();
+    format!(
+        "--password is for {}: the simulated servers of {} take every user without one; leave it out",
+        with.join(" and "),
+        kind.name
+    )
+}
+
+/// The help of `--topology`.
+fn topologies() -> String {
+    format!("The servers: {} (see docs/guide/topologies.md)", listed(KINDS))
 }
 
 /// Sets a parameter of the servers.
@@ -262,10 +272,10 @@ fn set(params: &'static [Param], given: &str, world: &mut WorldSpec) -> Result<(
     Ok(())
 }
 
-fn welcome(servers: &[Server], doors: &[SocketAddr]) -> String {
+fn welcome(kind: &StoreKind, servers: &[Member], doors: &[SocketAddr]) -> String {
     let mut text = String::new();
-    for (server, door) in servers.iter().zip(doors) {
-        text.push_str(&format!("{:<12} {door:<21} {}\n", server.member.name, server.what));
+    for (member, door) in servers.iter().zip(doors) {
+        text.push_str(&format!("{:<12} {door:<21} {}\n", member.name, (kind.serving.words)(member)));
     }
     text.push_str("ready; stop with Ctrl-C\n");
     text
@@ -316,13 +326,6 @@ fn stop_on_signal(ending: Arc<AtomicBool>) -> Result<Arc<Notify>, Failure> {
 /// Where servers may listen without being asked twice.
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-fn version(text: &str) -> Result<Version, String> {
-    Version::named(text).ok_or_else(|| {
-        let names: Vec<&str> = Version::NAMED.iter().map(|(name, _)| *name).collect();
-        format!("there is no version `{text}` here; there are {}", names.join(", "))
-    })
-}
-
 fn latency(text: &str) -> Result<Range<Duration>, String> {
     match text.split_once("..") {
         None => time(text).map(|time| time..time),
@@ -332,3 +335,6 @@ fn latency(text: &str) -> Result<Range<Duration>, String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

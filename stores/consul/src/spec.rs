@@ -5,13 +5,36 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
-use picklock_sim::store::{ServerContext, SimulatedStore, StoreKind, StoreSpec, Topology};
+use picklock_sim::store::{
+    Form, ServerContext, Serving, SimulatedStore, Store, StoreKind, StoreSpec, Topology, Users,
+};
 
 use crate::{Consul, PORT, server};
 
 /// Consul in the list of all kinds.
-pub const KIND: StoreKind =
-    StoreKind { name: "consul", params: &[], stores: None, ensemble: None, real: None };
+pub const KIND: StoreKind = StoreKind {
+    name: "consul",
+    params: &[],
+    forms: &[Form {
+        name: "consul",
+        aliases: &[],
+        number: None,
+        doc: "one Consul server: its sessions and keys over HTTP",
+        stores: |_| (Topology::independent(1), Store::simulated(Consul::default())),
+        users: Users::ServeAlone {
+            instead: "serve it with `picklock serve --topology consul` and start the program next to it",
+        },
+        served: &[],
+    }],
+    serving: Serving {
+        params: &[],
+        start: |context, _| Consul::default().serve(context),
+        words: |_| "Consul: sessions and keys over HTTP, no token".to_owned(),
+        down_after: None,
+        passwords: false,
+    },
+    real: None,
+};
 
 impl StoreSpec for Consul {
     fn name(&self) -> &'static str {

@@ -8,11 +8,11 @@ use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, OwnAction, RealServer, ServerContext, SimulatedStore, Store, StoreAddress,
-    StoreKind, StoreSpec, Topology,
+    ConnectionReader, Form, Member, Number, OwnAction, RealServer, ServerContext, Serving, SimulatedStore,
+    Store, StoreAddress, StoreKind, StoreSpec, Topology, Users,
 };
 
-use crate::params::{ELECTION_TIMEOUT, PARAMS, shortest_lease};
+use crate::params::{ELECTION_TIMEOUT, PARAMS, SERVED, shortest_lease};
 use crate::version::Version;
 use crate::{CLIENT_PORT, protocol, real, server};
 
@@ -41,8 +41,25 @@ const FIRST_ENTRY: Duration = Duration::from_millis(500);
 pub const KIND: StoreKind = StoreKind {
     name: "etcd",
     params: PARAMS,
-    stores: None,
-    ensemble: Some(|members| Store::simulated(Etcd::of(members))),
+    forms: &[Form {
+        name: "etcd",
+        aliases: &[],
+        number: Some(Number { most: 7 }),
+        doc: "an etcd of N members, over gRPC",
+        stores: |members| {
+            let store = Store::simulated(Etcd::of(members));
+            (Topology { stores: 1, replicated: store.spec.replicates() }, store)
+        },
+        users: Users::Programs,
+        served: &[],
+    }],
+    serving: Serving {
+        params: SERVED,
+        start: |context, _| Box::pin(server::serve_any(context)),
+        words: |_| "etcd: gRPC, no password".to_owned(),
+        down_after: None,
+        passwords: false,
+    },
     real: Some(real::INSTALLED),
 };
 

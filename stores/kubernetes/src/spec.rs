@@ -8,7 +8,8 @@ use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, ServerContext, SimulatedStore, StoreAddress, StoreKind, StoreSpec, Topology,
+    Form, Member, Number, OwnAction, ServerContext, Serving, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology, Users,
 };
 
 use crate::{PORT, server};
@@ -27,8 +28,32 @@ impl Kubernetes {
 }
 
 /// Kubernetes in the list of all kinds.
-pub const KIND: StoreKind =
-    StoreKind { name: "kubernetes", params: picklock_etcd::PARAMS, stores: None, ensemble: None, real: None };
+pub const KIND: StoreKind = StoreKind {
+    name: "kubernetes",
+    params: picklock_etcd::PARAMS,
+    forms: &[Form {
+        name: "kubernetes",
+        aliases: &[],
+        number: Some(Number { most: 7 }),
+        doc: "a control plane of Kubernetes of N hosts: their Lease objects over HTTP",
+        stores: |members| {
+            let store = Store::simulated(Kubernetes { members });
+            (Topology { stores: 1, replicated: store.spec.replicates() }, store)
+        },
+        users: Users::ServeAlone {
+            instead: "serve it with `picklock serve --topology kubernetes:N` and start the program next to it",
+        },
+        served: &[],
+    }],
+    serving: Serving {
+        params: picklock_etcd::PARAMS,
+        start: |context, _| Box::pin(server::serve(context)),
+        words: |_| "Kubernetes: Lease objects over HTTP, no token".to_owned(),
+        down_after: None,
+        passwords: false,
+    },
+    real: None,
+};
 
 impl StoreSpec for Kubernetes {
     fn name(&self) -> &'static str {

@@ -10,8 +10,8 @@ use picklock_model::trace::{Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    ConnectionReader, Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store,
-    StoreAddress, StoreKind, StoreSpec, Topology,
+    ConnectionReader, Form, Member, OwnAction, RealServer, STORES, ServerContext, Serving, SimulatedStore,
+    Store, StoreAddress, StoreKind, StoreSpec, Topology, Users,
 };
 
 use crate::params::{DISK_DELAY, DOWN_AFTER, FSYNC, PARAMS, SYNCHRONOUS_COMMIT};
@@ -35,8 +35,40 @@ pub struct Postgres {
 pub const KIND: StoreKind = StoreKind {
     name: "postgres",
     params: PARAMS,
-    stores: Some(|_| Store::simulated(Postgres::default())),
-    ensemble: None,
+    forms: &[
+        Form {
+            name: "postgres",
+            aliases: &[],
+            number: None,
+            doc: "one PostgreSQL, which admits each user to each database without a password",
+            stores: |_| (Topology::independent(1), Store::simulated(Postgres::default())),
+            users: Users::Programs,
+            served: &[],
+        },
+        Form {
+            name: "postgres-standby",
+            aliases: &[],
+            number: None,
+            doc: "a PostgreSQL primary, its standby, and the controller that promotes the standby",
+            stores: |_| (Topology { stores: 1, replicated: true }, Store::simulated(Postgres::default())),
+            users: Users::Programs,
+            served: &[],
+        },
+    ],
+    serving: Serving {
+        params: PARAMS,
+        start: |context, _| Postgres::default().serve(context),
+        words: |member| {
+            let words = match member.role {
+                Role::Follower => "its standby, which takes writes once it is promoted",
+                Role::Monitor => "their controller, which no client uses",
+                _ => "PostgreSQL: any user, any database, no password",
+            };
+            words.to_owned()
+        },
+        down_after: Some(DOWN_AFTER),
+        passwords: false,
+    },
     real: Some(real::INSTALLED),
 };
 

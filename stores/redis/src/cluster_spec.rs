@@ -7,13 +7,13 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
-    StoreSpec, Topology,
+    Form, Member, Number, OwnAction, RealServer, STORES, ServerContext, Serving, SimulatedStore, Store,
+    StoreAddress, StoreKind, StoreSpec, Topology, Users,
 };
 
 use crate::params::{CLUSTER_PARAMS, NODE_TIMEOUT, PERSISTENCE, SHARD_REPLICAS, VERSION};
-use crate::server::version::Version;
 use crate::server::{CLUSTER_ACTIONS, Own, serve_in_cluster};
+use crate::spec::version;
 use crate::{PORT, protocol, real};
 
 /// A Redis Cluster of so many shards.
@@ -35,8 +35,31 @@ impl RedisCluster {
 pub const CLUSTER: StoreKind = StoreKind {
     name: "redis-cluster",
     params: CLUSTER_PARAMS,
-    stores: None,
-    ensemble: Some(|shards| Store::simulated(RedisCluster::of(shards))),
+    forms: &[Form {
+        name: "redis-cluster",
+        aliases: &["cluster"],
+        number: Some(Number { most: 49 }),
+        doc: "a Redis Cluster of N shards, each a primary and its replicas",
+        stores: |shards| {
+            let topology = Topology { stores: 1, replicated: true };
+            (topology, Store::simulated(RedisCluster::of(shards)))
+        },
+        users: Users::Programs,
+        served: &[],
+    }],
+    serving: Serving {
+        params: CLUSTER_PARAMS,
+        start: |context, process| {
+            let version = version(&context);
+            Box::pin(serve_in_cluster(context, Own::served(version, process)))
+        },
+        words: |member| match member.role {
+            Role::Follower => "replica of a shard".to_owned(),
+            _ => "primary of a shard".to_owned(),
+        },
+        down_after: Some(NODE_TIMEOUT),
+        passwords: true,
+    },
     real: None,
 };
 
@@ -128,8 +151,7 @@ impl StoreSpec for RedisCluster {
 
 impl SimulatedStore for RedisCluster {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
-        let version = Version::named(context.settings.get(VERSION)).unwrap_or_default();
-        let own = Own { version, ..Own::default() };
+        let own = Own { version: version(&context), ..Own::default() };
         Box::pin(serve_in_cluster(context, own))
     }
 }

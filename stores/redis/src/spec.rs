@@ -7,13 +7,13 @@ use picklock_model::trace::Role;
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, OwnAction, RealServer, STORES, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind,
-    StoreSpec, Topology,
+    Form, Member, Number, OwnAction, RealServer, STORES, ServerContext, Serving, SimulatedStore, Store,
+    StoreAddress, StoreKind, StoreSpec, Topology, Users,
 };
 
 use crate::params::{DOWN_AFTER, PARAMS, PERSISTENCE, REPLICAS, VERSION};
 use crate::server::version::Version;
-use crate::server::{ACTIONS, sentinel, serve_as};
+use crate::server::{ACTIONS, Own, sentinel, serve_as, serve_own};
 use crate::{PORT, protocol, real};
 
 /// Redis stores of one version.
@@ -21,18 +21,97 @@ use crate::{PORT, protocol, real};
 pub struct Redis {
     /// The version that the nodes are of; the one that the settings name if it is the default.
     pub version: Version,
-    /// Stores are never replicated: their clients know a server, and nobody whom they could ask for another one.
-    pub alone: bool,
+    /// The replicas of its stores.
+    pub replicas: Replicas,
+}
+
+/// The replicas of Redis stores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replicas {
+    /// A store may have them, and then Sentinels, which promote one when the primary is lost.
+    #[default]
+    Watched,
+    /// A store may have them, and nothing promotes one.
+    Unwatched,
+    /// No store has any: clients know a server, and cannot ask for another one.
+    Never,
 }
 
 /// Redis in the list of all kinds.
 pub const KIND: StoreKind = StoreKind {
     name: "redis",
     params: PARAMS,
-    stores: Some(|alone| Store::simulated(Redis { alone, ..Redis::default() })),
-    ensemble: None,
+    forms: &[
+        Form {
+            name: "single",
+            aliases: &[],
+            number: None,
+            doc: "one Redis",
+            stores: |_| independent(1),
+            users: Users::Programs,
+            served: &[],
+        },
+        Form {
+            name: "sentinel",
+            aliases: &[],
+            number: None,
+            doc: "a Redis primary, its replicas, and three Sentinels that watch them as `mymaster`",
+            stores: |_| replicated(Replicas::Watched),
+            users: Users::Programs,
+            served: &[("replicas", "2")],
+        },
+        Form {
+            name: "replicated",
+            aliases: &[],
+            number: None,
+            doc: "a Redis primary and its replica without Sentinels",
+            stores: |_| replicated(Replicas::Unwatched),
+            users: Users::ServeAlone {
+                instead: "use `sentinel`, which promotes the replica when the primary is lost",
+            },
+            served: &[],
+        },
+        Form {
+            name: "redlock",
+            aliases: &[],
+            number: Some(Number { most: 99 }),
+            doc: "N independent Redis primaries",
+            stores: independent,
+            users: Users::Programs,
+            served: &[],
+        },
+    ],
+    serving: Serving {
+        params: PARAMS,
+        start: |context, process| {
+            let version = version(&context);
+            Box::pin(serve_own(context, Own::served(version, process)))
+        },
+        words: |member| match member.role {
+            Role::Monitor => format!("Sentinel of node-{}, as {}", member.store, sentinel::PRIMARY_NAME),
+            Role::Follower => format!("replica of node-{}", member.store),
+            _ => "primary".to_owned(),
+        },
+        down_after: Some(DOWN_AFTER),
+        passwords: true,
+    },
     real: Some(real::INSTALLED),
 };
+
+fn independent(stores: u32) -> (Topology, Store) {
+    let redis = Redis { replicas: Replicas::Never, ..Redis::default() };
+    (Topology::independent(stores), Store::simulated(redis))
+}
+
+fn replicated(replicas: Replicas) -> (Topology, Store) {
+    let redis = Redis { replicas, ..Redis::default() };
+    (Topology { stores: 1, replicated: true }, Store::simulated(redis))
+}
+
+/// The version that the settings name.
+pub(crate) fn version(context: &ServerContext) -> Version {
+    Version::named(context.settings.get(VERSION)).unwrap_or_default()
+}
 
 /// How many Sentinels watch a replicated store: the least number that outlives the loss of one.
 const SENTINELS: u32 = 3;
@@ -59,13 +138,14 @@ impl StoreSpec for Redis {
     }
 
     fn replicates(&self) -> bool {
-        !self.alone
+        self.replicas != Replicas::Never
     }
 
     /// Stores before replicas before Sentinels.
     fn members(&self, topology: Topology, settings: &Settings) -> Vec<Member> {
         let replicas = if topology.replicated { settings.get(REPLICAS) as u32 } else { 0 };
-        let sentinels = if topology.replicated { SENTINELS } else { 0 };
+        let is_watched = topology.replicated && self.replicas == Replicas::Watched;
+        let sentinels = if is_watched { SENTINELS } else { 0 };
         let stores = || 1..=topology.stores;
         let primaries = stores().map(|store| Member::new(format!("node-{store}"), store, Role::Leader));
         let replicas = stores().flat_map(|store| {
@@ -79,7 +159,7 @@ impl StoreSpec for Redis {
     }
 
     fn address(&self, store: u32, topology: Topology, _: &[Member]) -> StoreAddress {
-        match topology.replicated {
+        match topology.replicated && self.replicas == Replicas::Watched {
             true => StoreAddress::Ask((1..=SENTINELS).map(|nth| sentinel(store, nth)).collect()),
             false => StoreAddress::Host(format!("node-{store}")),
         }
@@ -150,8 +230,8 @@ impl StoreSpec for Redis {
 
 impl SimulatedStore for Redis {
     fn serve(&self, context: ServerContext) -> BoxFuture<'static, ()> {
-        let set = Version::named(context.settings.get(VERSION)).unwrap_or_default();
-        let version = if self.version == Version::default() { set } else { self.version };
+        let is_set = self.version == Version::default();
+        let version = if is_set { version(&context) } else { self.version };
         Box::pin(serve_as(context, version))
     }
 }

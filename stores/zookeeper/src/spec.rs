@@ -8,10 +8,11 @@ use picklock_model::trace::{LeaseClock, Role, Vocabulary};
 use picklock_sim::lock::BoxFuture;
 use picklock_sim::param::Param;
 use picklock_sim::store::{
-    Member, RealServer, ServerContext, SimulatedStore, Store, StoreAddress, StoreKind, StoreSpec, Topology,
+    Form, Member, Number, RealServer, ServerContext, Serving, SimulatedStore, Store, StoreAddress, StoreKind,
+    StoreSpec, Topology, Users,
 };
 
-use crate::params::{PARAMS, TICK_TIME};
+use crate::params::{PARAMS, SERVED, TICK_TIME};
 use crate::version::Version;
 use crate::{CLIENT_PORT, SYNC_LIMIT, protocol, real, server};
 
@@ -29,8 +30,25 @@ const VOTE: Duration = Duration::from_secs(5);
 pub const KIND: StoreKind = StoreKind {
     name: "zookeeper",
     params: PARAMS,
-    stores: None,
-    ensemble: Some(|members| Store::simulated(ZooKeeper { members })),
+    forms: &[Form {
+        name: "zookeeper",
+        aliases: &[],
+        number: Some(Number { most: 7 }),
+        doc: "a ZooKeeper of N members",
+        stores: |members| {
+            let store = Store::simulated(ZooKeeper { members });
+            (Topology { stores: 1, replicated: store.spec.replicates() }, store)
+        },
+        users: Users::Programs,
+        served: &[],
+    }],
+    serving: Serving {
+        params: SERVED,
+        start: |context, _| Box::pin(server::serve_any(context)),
+        words: |_| "ZooKeeper: no password".to_owned(),
+        down_after: None,
+        passwords: false,
+    },
     real: Some(real::INSTALLED),
 };
 

@@ -1,5 +1,5 @@
 // jetcd's Lock with a lease for each acquire, asked by picklock.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/etcd/lib/*:target/adapters/java/etcd/adapters.jar JetcdLock' --topology etcd:1 --set ttl=2s
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/etcd/lib/*:target/adapters/java/etcd/adapters.jar JetcdLock' --topology real-etcd:1 --set ttl=2s
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import java.io.BufferedReader;

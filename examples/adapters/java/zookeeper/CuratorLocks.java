@@ -1,5 +1,5 @@
 // The locks of Curator, asked by picklock; the first argument says which: mutex, semaphore, write, read.
-//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/zookeeper/lib/*:target/adapters/java/zookeeper/adapters.jar CuratorLocks mutex' --topology zookeeper:1 --set ttl=4s
+//   picklock run --program 'java -XX:-UsePerfData -cp target/adapters/java/zookeeper/lib/*:target/adapters/java/zookeeper/adapters.jar CuratorLocks mutex' --topology real-zookeeper:1 --set ttl=4s
 // The lease is the session's time-out, which the client keeps alive. A renewal asks whether the session is still the one that holds.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

@@ -1,6 +1,7 @@
 //! Kinds of stores by name: what can be asked of one before there is a design on it.
 
-use super::server::Store;
+use super::form::Form;
+use super::serving::Serving;
 use super::spec::StoreSpec;
 use crate::contract::param::Param;
 
@@ -11,10 +12,10 @@ pub struct StoreKind {
     pub name: &'static str,
     /// Its parameters that a scenario may set.
     pub params: &'static [Param],
-    /// Its simulated stores, each on its own. If clients ask nobody for another server, they have no replicas.
-    pub stores: Option<fn(alone: bool) -> Store>,
-    /// One store of so many members that agree among themselves on who leads, or of so many groups of them.
-    pub ensemble: Option<fn(members: u32) -> Store>,
+    /// Its topologies, the usual one first.
+    pub forms: &'static [Form],
+    /// How it is served to clients outside of the world.
+    pub serving: Serving,
     /// Its real server.
     pub real: Option<Installed>,
 }
@@ -24,6 +25,11 @@ pub struct StoreKind {
 pub struct Installed {
     /// The program that has to be installed.
     pub program: &'static str,
+    /// The package of Debian that has it.
+    pub package: &'static str,
+    /// True if it takes over from the simulated server where a program sends a statement that is not modelled, unless the user asks for simulated
+    /// servers.
+    pub takes_over: bool,
     /// Name and version of what is installed.
     pub version: fn() -> Option<String>,
 }

@@ -27,7 +27,8 @@ const HEARTBEATS_LEAST: u32 = 5;
 const ELECTION_MOST: Duration = Duration::from_secs(50);
 
 /// Which etcd there is: `etcd 3.4.23`.
-pub(crate) const INSTALLED: Installed = Installed { program: "etcd", version };
+pub(crate) const INSTALLED: Installed =
+    Installed { program: "etcd", package: "etcd-server", takes_over: false, version };
 
 fn version() -> Option<String> {
     let output = Command::new("etcd").arg("--version").output().ok()?;

@@ -24,7 +24,8 @@ pub(crate) use self::installed::{as_user, programs};
 use crate::pooler::Rules;
 
 /// Which real PostgreSQL there is: `postgres 15.20`.
-pub(crate) const INSTALLED: Installed = Installed { program: "postgres", version };
+pub(crate) const INSTALLED: Installed =
+    Installed { program: "postgres", package: "postgresql", takes_over: true, version };
 
 fn version() -> Option<String> {
     Some(format!("postgres {}", installed::version()?))

@@ -38,7 +38,8 @@ fn keeping(persistence: &str) -> Vec<String> {
 
 /// Which real Redis there is: `redis-server 7.0.15`. The variable `PICKLOCK_REDIS_SERVER` set to nothing says that none is to be
 /// used.
-pub(crate) const INSTALLED: Installed = Installed { program: "redis-server", version };
+pub(crate) const INSTALLED: Installed =
+    Installed { program: "redis-server", package: "redis-server", takes_over: false, version };
 
 fn version() -> Option<String> {
     if env::var_os("PICKLOCK_REDIS_SERVER").is_some_and(|path| path.is_empty()) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use picklock_model::plan::Settings;
 use picklock_model::trace::Role;
 use picklock_sim::host::Host;
-use picklock_sim::store::{Member, ServerContext};
+use picklock_sim::store::{Member, Process, ServerContext};
 
 use crate::params::{DOWN_AFTER, MAX_LAG, MIN_REPLICAS, NODE_TIMEOUT, PERSISTENCE};
 use crate::server::version::Version;
@@ -24,6 +24,14 @@ pub struct Own {
     pub password: String,
     /// Set when all is to end: a script that real clients wait for is stopped then.
     pub ending: Arc<AtomicBool>,
+}
+
+impl Own {
+    /// The one of a server that this process serves.
+    pub(crate) fn served(version: Version, process: Process) -> Own {
+        let Process { salt, password, ending } = process;
+        Own { version, salt: Some(salt), password, ending }
+    }
 }
 
 /// All that a server is started with.

@@ -34,7 +34,12 @@ const JAVA: [&str; 11] = [
 const MAIN: &str = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
 /// Which ZooKeeper there is: `zookeeper 3.8.0`. None also where Java is missing.
-pub(crate) const INSTALLED: Installed = Installed { program: "zookeeper (and java)", version };
+pub(crate) const INSTALLED: Installed = Installed {
+    program: "zookeeper (and java)",
+    package: "zookeeper and libslf4j-java",
+    takes_over: false,
+    version,
+};
 
 fn version() -> Option<String> {
     let java = Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
