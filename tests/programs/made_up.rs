@@ -7,10 +7,10 @@ use picklock_stores::Servers;
 use crate::can_run::can_run;
 
 #[path = "../support/made_up.rs"]
-mod made_up;
+mod ledger;
 
 /// The list of kinds, with one line for the one that is made up.
-static WITH_IT: &[&StoreKind] = &[&made_up::LEDGER];
+static WITH_IT: &[&StoreKind] = &[&ledger::LEDGER];
 
 /// A lock on the first ledger of those that it is given.
 const LOCK: &str = r#"
