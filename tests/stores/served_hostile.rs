@@ -28,16 +28,14 @@ const TOPOLOGIES: [(&str, u16); 10] = [
 ];
 
 /// Scripts that take long, or for ever, within one call of a library.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 8] = [
     "while true do end",
     "return string.find(string.rep('a', 50000), string.rep('a*', 200) .. 'b')",
     "return string.gsub(string.rep('a', 50000), string.rep('a-', 200) .. 'b', '')",
     "local s = string.rep('a', 30000000) while true do local t = s .. 'b' end",
     "local s = 'a' while true do s = s .. s end",
     "return string.rep('a', 2000000000)",
-    "cjson.encode_sparse_array(true, 0, 0) return cjson.encode({[1000000000000] = 1})",
     "local t = {} for i = 1, 200000 do t[i] = i end while true do table.insert(t, 1, 0) end",
-    "local t = {} for i = 1, 14 do t = {t, t, t, t, t, t, t, t} end return cmsgpack.pack(t)",
     "return loadstring('if x then ' .. string.rep('elseif x then ', 50000) .. ' end')",
 ];
 
