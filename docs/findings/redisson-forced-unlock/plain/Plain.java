@@ -31,9 +31,9 @@ class Plain {
 
         try {
             holder.getMultiLock("group", List.of("b", "c")).forceUnlock();
-            System.out.println("holder: forceUnlock() of values that nobody holds");
+            System.out.println("holder: forceUnlock() of values that are not held");
         } catch (Exception error) {
-            System.out.println("holder: forceUnlock() of values that nobody holds: " + error.getMessage().split("\\. channel")[0]);
+            System.out.println("holder: forceUnlock() of values that are not held: " + error.getMessage().split("\\. channel")[0]);
         }
         System.exit(0);
     }
