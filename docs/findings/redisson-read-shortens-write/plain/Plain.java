@@ -45,6 +45,14 @@ class Plain {
         renewed.readLock().unlock();
         System.out.println("holder: has held a read lock without a lease for 2 s");
         attempt("renewed", began);
+
+        holder.getReadWriteLock("shared").readLock().lock(20, TimeUnit.SECONDS);
+        var crashed = Redisson.create(config);
+        crashed.getReadWriteLock("shared").readLock().lock();
+        Thread.sleep(1500);
+        crashed.shutdown();
+        System.out.println("holder: holds the read lock for 20 s, and a client with a read lock of its own has ended");
+        System.out.println("another client: writeLock().tryLock(8, SECONDS): " + other.getReadWriteLock("shared").writeLock().tryLock(8, TimeUnit.SECONDS));
         System.exit(0);
     }
 }
