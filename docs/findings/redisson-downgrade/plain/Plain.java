@@ -31,8 +31,8 @@ class Plain {
         var reader = waiter("readLock()", other.getReadWriteLock("lock").readLock(), began);
         Thread.sleep(1500);
         lock.readLock().lock();
+        System.out.printf("holder: releases the write lock and keeps the read lock after %.1f s%n", (System.nanoTime() - began) / 1e9);
         lock.writeLock().unlock();
-        System.out.printf("holder: holds the read lock alone after %.1f s%n", (System.nanoTime() - began) / 1e9);
         reader.join();
 
         lock = holder.getReadWriteLock("another lock");

@@ -31,8 +31,8 @@ class Plain {
         b.lock(20, TimeUnit.SECONDS);
         waiter(waiting, "a", began);
         var second = waiter(waiting, "b", began);
+        System.out.printf("holder: releases b after %.1f s%n", (System.nanoTime() - began) / 1e9);
         b.unlock();
-        System.out.printf("holder: unlock() of b after %.1f s%n", (System.nanoTime() - began) / 1e9);
         second.join();
         System.exit(0);
     }
