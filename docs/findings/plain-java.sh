@@ -8,12 +8,18 @@ packages=${work%/*}/maven
 expected=expected
 [ $fixed = no ] || expected=fixed.expected
 
-# maven GROUP ARTIFACT VERSION: fetches an artifact, the packages that it needs, and its sources, once for all findings.
+# maven GROUP ARTIFACT VERSION [GROUP:ARTIFACT:VERSION...]: fetches an artifact, further ones, the packages that they need, and the sources of the
+# first, once for all findings.
 maven() {
-    local id=$2-$3 pom
+    local id=$2-$3 pom more group artifact version further=
+    for more in "${@:4}"; do
+        IFS=: read -r group artifact version <<<"$more"
+        further+="<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency>"
+        id+=-$artifact-$version
+    done
     jars=$packages/$id
     library=$1:$2:$3
-    sources=$jars/$id-sources.jar
+    sources=$jars/$2-$3-sources.jar
     [ -e "$jars/complete" ] && return
     mkdir -p "$jars"
     pom=$jars/pom.xml
@@ -23,6 +29,7 @@ maven() {
   <groupId>plain</groupId><artifactId>plain</artifactId><version>1</version>
   <dependencies>
     <dependency><groupId>$1</groupId><artifactId>$2</artifactId><version>$3</version></dependency>
+    $further
   </dependencies>
 </project>
 POM
