@@ -2,6 +2,7 @@
 # Sourced after plain.sh: a virtual environment in $work with the packages of $packages, and a patched copy of one of them for `--fixed`.
 
 # installs PACKAGE==VERSION...: prepares $python, and prints the versions. With `--fixed` it applies fixed.patch to the published sources.
+# $strip is the number of leading folders in the paths of the patch: 2 for `a/src/PACKAGE`, 1 for `a/PACKAGE`.
 installs() {
     need python3 python3
     need patch patch
@@ -11,7 +12,7 @@ installs() {
         rm -rf "$venv"
         python3 -m venv "$venv"
         "$venv/bin/pip" install --quiet --disable-pip-version-check "$@"
-        [ $fixed = no ] || patch --quiet --strip 2 --directory "$(sites "$venv")" <"$here/fixed.patch"
+        [ $fixed = no ] || patch --quiet --strip "${strip:-2}" --directory "$(sites "$venv")" <"$here/fixed.patch"
         touch "$venv/ready"
     fi
     version server redis-server --version
