@@ -69,6 +69,7 @@ const STAYS: &[(&str, &str, &str)] = &[
     ),
     ("scenarios/src/scenario/former.rs", "rivals", "the former name of a parameter"),
     ("stores/etcd/src/server/services.rs", "watcher", "an error of etcd"),
+    ("docs/findings", "worker", "a class of BullMQ, a thread of a pool"),
     ("supervisor/src/linux/files/answers.rs", "boot", "a path of the kernel"),
     ("supervisor/src/linux/files/locks.rs", "tell", "a function of rustix"),
 ];

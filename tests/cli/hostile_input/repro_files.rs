@@ -2,7 +2,7 @@
 
 use picklock_campaign::{check, counterexamples};
 use picklock_model::plan::{Choice, ChoiceKind};
-use picklock_model::repro::ReproFile;
+use picklock_model::repro::{FORMAT, ReproFile};
 use picklock_scenarios::scenario::Scenario;
 use picklock_sim::engine::Engine;
 use proptest::prelude::*;
@@ -265,7 +265,7 @@ fn clients_must_have_names_that_distinguish_hosts() {
 fn a_repro_of_something_that_is_not_there_is_refused_by_name() {
     let repro = small();
     for (pointer, value, says) in [
-        ("/repro", json!(4), "use the picklock that wrote it or a later one"),
+        ("/repro", json!(FORMAT + 1), "use the picklock that wrote it or a later one"),
         ("/design", json!("no-luck"), "did you mean `no-lock`?"),
         ("/design", json!("redlock{nodes=99}"), "from 1 to 15"),
         ("/engine", json!("steam"), "there are event and turmoil"),
