@@ -1,17 +1,10 @@
 // BullMQ's Worker and one job in two steps, an autonomous client for picklock. The work is the second step; between the steps the job goes back to the
-// queue. With `alone` the worker runs one job at a time. The events of BullMQ (XADD) are left out: the simulated Redis has no streams.
+// queue. With `alone` the worker runs one job at a time. BullMQ's scripts use streams and cmsgpack, so the store is a real redis-server.
 import Redis from 'ioredis'
 import { Queue, WaitingError, Worker } from 'bullmq'
 
-class Store extends Redis {
-  defineCommand(name, definition) {
-    const lua = `local function no_event() end\n${definition.lua.replaceAll(/(rcall|redis\.call)\("X(ADD|TRIM)",/g, 'no_event(')}`
-    return super.defineCommand(name, { ...definition, lua })
-  }
-}
-
 const url = process.env.PICKLOCK_STORES
-const connect = () => new Store(url, { maxRetriesPerRequest: null })
+const connect = () => new Redis(url, { maxRetriesPerRequest: null })
 const ttl = Number(process.env.PICKLOCK_TTL_MS)
 const sleep = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
 let holds = 0
