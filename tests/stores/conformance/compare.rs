@@ -63,8 +63,15 @@ pub(crate) fn alike(words: &[Vec<u8>], real: &Frame, ours: &Frame) -> bool {
 }
 
 /// Puts what came to a connection into an order where Redis has none: a message that came by several patterns, and what
-/// a client that listens to its own changes hears of them, which is before or after the reply.
-pub(crate) fn arrange(frames: &mut [Frame]) {
+/// a client that listens to its own changes hears of them, which is before or after the reply. Invalidations that follow each other become
+/// one, because Redis sends those of a pass of its event loop at once: also those of commands that a blocked client had sent before.
+pub(crate) fn arrange(frames: &mut Vec<Frame>) {
+    frames.dedup_by(|next, one| {
+        let (Some(keys), Some(more)) = (invalidated(one), invalidated(next)) else { return false };
+        keys.append(more);
+        keys.sort();
+        true
+    });
     // The sort is stable.
     frames.sort_by_key(|frame| message(frame).is_some_and(|[channel, _]| channel.starts_with(b"__key")));
     let by_pattern = |frame: &Frame| match frame {
@@ -76,6 +83,17 @@ pub(crate) fn arrange(frames: &mut [Frame]) {
     frames
         .chunk_by_mut(|one, next| by_pattern(one).is_some() && by_pattern(one) == by_pattern(next))
         .for_each(<[Frame]>::sort);
+}
+
+/// The keys of an invalidation.
+fn invalidated(frame: &mut Frame) -> Option<&mut Vec<Frame>> {
+    match frame {
+        Frame::Parts(b'>', Some(parts)) => match parts.as_mut_slice() {
+            [Frame::Bytes(_, Some(kind)), Frame::Parts(_, Some(keys))] if kind == b"invalidate" => Some(keys),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The channel and the content of a message.

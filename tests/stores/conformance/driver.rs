@@ -191,6 +191,8 @@ impl Pair {
     /// Takes all that has come, for the last command or unasked.
     fn take_all(&mut self) -> Result<(), String> {
         let (mut real, mut ours) = (self.real.all_arrived(), self.ours.all_arrived());
+        arrange(&mut real);
+        arrange(&mut ours);
         // One was slower than it seemed.
         while real.len() != ours.len() {
             let (behind, frames) = if real.len() < ours.len() {
@@ -199,13 +201,14 @@ impl Pair {
                 (&mut self.ours, &mut ours)
             };
             match behind.next(PATIENCE) {
-                Some(frame) => frames.push(frame),
+                Some(frame) => {
+                    frames.push(frame);
+                    arrange(frames);
+                }
                 None => return Err(format!("redis-server: {real:?}\nthe node:     {ours:?}")),
             }
         }
         let answered = !real.is_empty();
-        arrange(&mut real);
-        arrange(&mut ours);
         for (real, ours) in real.into_iter().zip(ours) {
             if real == Frame::Line(b'+', b"QUEUED".to_vec()) {
                 self.queued.extend(self.recent.back().cloned());

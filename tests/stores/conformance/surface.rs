@@ -110,7 +110,7 @@ pub(crate) const PLAIN: &[&str] = &[
     "COMMAND COUNT",
     "COMMAND INFO (get|set|eval|blpop|nosuch|client)",
     "COMMAND GETKEYS (GET a|MSET a 1 b 2|EVAL x 2 a b c|GET)",
-    "COMMAND LIST FILTERBY PATTERN zr*",
+    "COMMAND LIST FILTERBY PATTERN pex*",
     "CONFIG GET (maxmemory|maxmemory-policy|hz|save|appendonly|timeout|list-max-listpack-size|min-replicas*|proto-max-bulk-len)",
     "CONFIG SET (hz 10|maxmemory-policy noeviction|nosuch 1|hz x|timeout -1)",
     "CONFIG (RESETSTAT|nosuch)",
